@@ -6,6 +6,7 @@ fails if the second look is taken out.
 
 import builds
 import pytest
+from emulator_build import SMALL
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +40,30 @@ def test_cards_that_have_left_still_answer_and_take(emulator, mode, order):
     """A late packet is not lost because the card that it is for has ended."""
     done = emulator.run(3, "after_the_end", options=[*mode, *order])
     assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
+
+
+@pytest.mark.parametrize("what", ["barrier", "queries"])
+@pytest.mark.parametrize("options", [[]], ids=["functional"])
+def test_a_wait_ends_when_all_others_have_ended_and_nothing_comes(emulator, what, options):
+    """Over hosts: the same program in over_hosts.py."""
+    done = emulator.run(2, "far_ends", what, options=[*SMALL, *options], timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--reorder", "1"], ["--mode", "timed"]], ids=["functional", "reorder", "timed"]
+)
+def test_a_flush_that_ends_has_asked_who_has_ended_once_more(emulator, options):
+    done = emulator.run(2, "message_last", options=[*SMALL, *options], timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("seed", ["6", "8"])
+def test_a_poll_that_ends_looks_at_what_was_only_half_there(emulator, seed):
+    done = emulator.run(2, "message_polled", options=[*SMALL, "--reorder", seed], timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+def test_a_flush_that_ends_takes_what_the_receiving_thread_has_not_taken(emulator):
+    done = emulator.run(2, "client_last", timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

@@ -27,28 +27,34 @@ bool credit_is_sure(struct vic_message *m, uint32_t dest)
     return out->epoch != 0 && hint.news == out->known_at.news && hint.openings == out->known_at.openings;
 }
 
+static bool ask(struct vic_message *m, uint32_t dest)
+{
+    struct outward *out = &m->out[dest];
+    uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY, taken = record_at(&m->layout, m->me) + RECORD_TAKEN;
+    uint64_t none[2] = {no_answer, no_answer}, header[2], wish[2];
+    out->asked_at = hint_of(m, dest);
+    for (uint32_t i = 0; i < 2; i++) {
+        header[i] = vic_header(dest, VIC_QUERY, taken + i, VIC_NO_COUNTER);
+        wish[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
+    }
+    out->asked = vic_write(m->card, reply, none, 2) == VIC_OK && vic_send(m->card, header, wish, 2) == VIC_OK;
+    out->asked_ns = vic_time_ns(m->card);
+    return out->asked;
+}
+
+static bool has_answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
+{
+    uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY;
+    return vic_read(m->card, reply, word, 2) == VIC_OK && word[0] != no_answer && word[1] != no_answer;
+}
+
 static bool answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
 {
     struct outward *out = &m->out[dest];
-    uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY;
-    if (!out->asked) {
-        out->asked_at = hint_of(m, dest);
-        uint64_t none[2] = {no_answer, no_answer}, header[2], wish[2];
-        uint32_t taken = record_at(&m->layout, m->me) + RECORD_TAKEN;
-        for (uint32_t i = 0; i < 2; i++) {
-            header[i] = vic_header(dest, VIC_QUERY, taken + i, VIC_NO_COUNTER);
-            wish[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
-        }
-        if (vic_write(m->card, reply, none, 2) != VIC_OK || vic_send(m->card, header, wish, 2) != VIC_OK) {
-            return false;
-        }
-        out->asked = true;
-        out->asked_ns = vic_time_ns(m->card);
-    }
-    if (vic_read(m->card, reply, word, 2) != VIC_OK) {
+    if (!out->asked && !ask(m, dest)) {
         return false;
     }
-    bool both = word[0] != no_answer && word[1] != no_answer;
+    bool both = has_answered(m, dest, word);
     out->asked = !both && vic_time_ns(m->card) - out->asked_ns < ANSWER_NS;
     return both;
 }
@@ -143,6 +149,16 @@ bool credit_look(struct vic_message *m, uint32_t dest)
         meet(m, dest, &state);
     }
     return true;
+}
+
+bool credit_look_last(struct vic_message *m, uint32_t dest, struct backoff *backoff, uint64_t deadline_ns)
+{
+    uint64_t word[2];
+    if (ask(m, dest)) {
+        while (!has_answered(m, dest, word) && backoff_wait(m, backoff, deadline_ns) == VIC_OK) {
+        }
+    }
+    return credit_look(m, dest);
 }
 
 static void send_again(struct vic_message *m, uint32_t dest)

@@ -185,6 +185,10 @@ bool credit_is_sure(struct vic_message *m, uint32_t dest);
 /* Ask the peer and take in what it answers. False: nothing that can be understood yet. Needs its lock. */
 bool credit_look(struct vic_message *m, uint32_t dest);
 
+/* The same when waits end, as the peer has: an answer to what was asked before may be older than what the peer did last,
+ * so it is asked once more, and waits end when that answer has come. Needs its lock. */
+bool credit_look_last(struct vic_message *m, uint32_t dest, struct backoff *backoff, uint64_t deadline_ns);
+
 /* Send again what the peer has not found for long. Needs its lock, and an answer of now. */
 void credit_tend(struct vic_message *m, uint32_t dest);
 

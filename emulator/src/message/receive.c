@@ -71,7 +71,7 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
         backoff_arm(m, &backoff);
-        status = take_once(m, taker, backoff.slice_ns >= LONG_NS, reason != VIC_OK);
+        status = take_once(m, taker, backoff.slice_ns >= LONG_NS || reason != VIC_OK, reason != VIC_OK);
         if (status != VIC_ETIMEDOUT || reason != VIC_OK) {
             break;
         }
@@ -141,22 +141,32 @@ struct goal {
     uint32_t epoch, messages;
 };
 
-static bool is_received(struct vic_message *m, uint32_t dest, struct goal *goal, bool *lost)
+/* Needs the lock. */
+static bool is_received(struct outward *out, struct goal *goal, bool *lost)
+{
+    /* another incarnation: of the one before all that can be known is known */
+    bool done = out->epoch == 0 || out->epoch != goal->epoch || (int32_t)(out->received - goal->messages) >= 0;
+    *lost |= done && out->lost;
+    out->lost = out->lost && !done;
+    return done;
+}
+
+/* `ended`: waits end, this is the last look. */
+static bool flush_look(struct vic_message *m, uint32_t dest, struct goal *goal, bool *lost, bool ended,
+                       struct backoff *backoff, uint64_t deadline_ns)
 {
     struct outward *out = &m->out[dest];
-    if (!lock_try(&out->lock)) {
+    if (ended ? lock_take_until(m, &out->lock, deadline_ns) != VIC_OK : !lock_try(&out->lock)) {
         return false; /* a message is being sent */
     }
     if (!goal->begun) {
         *goal = (struct goal){true, out->epoch, out->messages};
     }
-    if (out->epoch != 0 && out->messages != out->received && credit_look(m, dest)) {
+    if (out->epoch != 0 && out->messages != out->received &&
+        (ended ? credit_look_last(m, dest, backoff, deadline_ns) : credit_look(m, dest))) {
         credit_tend(m, dest);
     }
-    /* another incarnation: of the one before all that can be known is known */
-    bool done = out->epoch == 0 || out->epoch != goal->epoch || (int32_t)(out->received - goal->messages) >= 0;
-    *lost |= done && out->lost;
-    out->lost = out->lost && !done;
+    bool done = is_received(out, goal, lost);
     lock_give(&out->lock);
     return done;
 }
@@ -166,7 +176,7 @@ static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t 
     struct backoff backoff = {.whole = {WAIT_FLUSH, dest, 0}};
     struct goal goal = {false, 0, 0};
     int status = VIC_OK;
-    while (!is_received(m, dest, &goal, lost)) {
+    while (!flush_look(m, dest, &goal, lost, status != VIC_OK && status != VIC_ETIMEDOUT, &backoff, deadline_ns)) {
         if (status != VIC_OK) {
             return status;
         }
