@@ -54,8 +54,8 @@ LIMIT = 50_000_000  # bytes of a timeline
     "faults",
     multiple=True,
     metavar="SPEC",
-    help="Fault of a Data Vortex: dead plane=K, dead port=P plane=K, dead port=P, slow port=P "
-    "by=F, lossy port=P chance=X [again=TIME]. Repeatable.",
+    help="Fault of a Data Vortex: dead plane=K, dead port=P plane=K, dead level=L switch=S up=U "
+    "plane=K, dead port=P, slow port=P by=F, lossy port=P chance=X [again=TIME]. Repeatable.",
 )
 @click.option(
     "--seed", default=1, show_default=True, help="Seed of a random placement and of losses."

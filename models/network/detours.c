@@ -18,11 +18,6 @@ static int is_dead(const dvsim_network *net, int64_t level, int64_t plane, uint3
     return dead != NULL && dead[link_of(net, level, plane, box, up)];
 }
 
-static int below(const dvsim_network *net, int64_t level, uint32_t box, uint32_t to)
-{
-    return to / net->levels[level].below == box / net->levels[level].group;
-}
-
 static int leads_down(const dvsim_network *net, int64_t level, int64_t plane, uint32_t box, uint32_t to);
 
 /* Down by one of the links to the group of `to` that are beside each other. */
@@ -60,7 +55,7 @@ static int link_leads_up(const dvsim_network *net, int64_t level, int64_t plane,
 /* Whether a packet at a switch comes to `to`: it turns as soon as that is below, whatever is dead there. */
 static int leads(const dvsim_network *net, int64_t level, int64_t plane, uint32_t box, uint32_t to)
 {
-    if (below(net, level, box, to)) {
+    if (dvsim_network_below(&net->levels[level], box, to)) {
         return leads_down(net, level, plane, box, to);
     }
     uint32_t up = 0;
@@ -80,7 +75,7 @@ uint32_t dvsim_network_detour(const dvsim_part *p, int64_t level, uint32_t box, 
 {
     const dvsim_network *net = p->network;
     const dvsim_level *at = &net->levels[level];
-    const int down = below(net, level, box, to);
+    const int down = dvsim_network_below(at, box, to);
     if (down && level < net->top) {
         return to / at->child % net->half;
     }
@@ -97,7 +92,7 @@ uint32_t dvsim_network_detour(const dvsim_part *p, int64_t level, uint32_t box, 
     for (uint32_t link = 0; link < links; link++) {
         alive += (uint32_t)works(net, level, whole, box, to, link);
     }
-    /* none is left for a packet that was under way when the last one died: it takes the dead one */
+    /* alive is 0 when the last link died after the packet was sent: the packet takes the dead link it had drawn */
     const uint64_t index = (uint64_t)p->now * net->places + place;
     const uint64_t draw = dvsim_draw(dvsim_mix(p->route_keys[plane] ^ DETOUR), index) & UINT32_MAX;
     uint32_t number = (uint32_t)((draw * alive) >> 32), link = 0;

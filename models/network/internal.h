@@ -169,6 +169,12 @@ static inline uint64_t dvsim_network_rand(const dvsim_part *p, int64_t plane, ui
     return ((dvsim_draw(p->route_keys[plane], index) & UINT32_MAX) * choices) >> 32;
 }
 
+/* Whether the group of switch `box` has port `to` below it. */
+static inline int dvsim_network_below(const dvsim_level *at, uint32_t box, uint32_t to)
+{
+    return to / at->below == box / at->group;
+}
+
 /* detours.c: whether a plane has a way from one port to another; the same as dvsim_network_output where cables are
  * dead. */
 int dvsim_network_leads(const dvsim_network *net, int64_t plane, int64_t from, int64_t to);
@@ -191,7 +197,7 @@ static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, 
                    ? child
                    : child * at->parallel + (uint32_t)dvsim_network_rand(p, plane, place, at->parallel);
     }
-    if (to / at->below == box / at->group) {
+    if (dvsim_network_below(at, box, to)) {
         return child % net->half;
     }
     return net->half + (uint32_t)dvsim_network_rand(p, plane, place, net->half);

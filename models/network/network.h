@@ -131,8 +131,8 @@ typedef struct {
 
 /* Injection `given`: such a cable is dead, both ways. Packets take the other links up, and down at the top, by which
  * their ports can still be reached, at random; bursts take the planes that have such a way, as with dvsim_network_cut,
- * of which the same errors hold. A packet that is under way and has no other link takes the dead one. DVSIM_EINVAL: no such
- * cable, as in networks of one level; DVSIM_ESTATE: not `given`; DVSIM_ENOMEM. */
+ * of which the same errors hold. A packet already in the network still crosses a dead cable if no other link is left to it.
+ * DVSIM_EINVAL: no such cable, as in networks of one level; DVSIM_ESTATE: not `given`; DVSIM_ENOMEM. */
 int dvsim_network_break(dvsim_network *network, const dvsim_dead_link *link);
 
 /* Planes by which words go from one port to another, both of which there are. */

@@ -43,10 +43,9 @@ def test_cards_that_have_left_still_answer_and_take(emulator, mode, order):
 
 
 @pytest.mark.parametrize("what", ["barrier", "queries"])
-@pytest.mark.parametrize("options", [[]], ids=["functional"])
-def test_a_wait_ends_when_all_others_have_ended_and_nothing_comes(emulator, what, options):
+def test_a_wait_ends_when_all_others_have_ended_and_nothing_comes(emulator, what):
     """Over hosts: the same program in over_hosts.py."""
-    done = emulator.run(2, "far_ends", what, options=[*SMALL, *options], timeout=60)
+    done = emulator.run(2, "far_ends", what, options=SMALL, timeout=60)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 

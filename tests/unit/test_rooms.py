@@ -157,13 +157,18 @@ ARGUMENT = r"[^()]*(?:\([^()]*\)[^()]*)*"
 OF_KINDS = re.compile(rf"isinstance\({ARGUMENT}, \w*(?:Study|Scenario|Run)\)")
 
 
-def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
+def outside_kinds(what):
+    """Return what a pattern finds in each module outside the kinds, where it finds any."""
     found = {
-        str(path.relative_to(ROOT)): OF_KINDS.findall(path.read_text("utf-8"))
+        str(path.relative_to(ROOT)): what.findall(path.read_text("utf-8"))
         for path, module in modules().items()
         if room_of(module) not in ("kinds", "kinds.spec")
     }
-    assert {path: tests for path, tests in found.items() if tests} == {}
+    return {path: texts for path, texts in found.items() if texts}
+
+
+def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
+    assert outside_kinds(OF_KINDS) == {}
     assert OF_KINDS.search("if isinstance(sweep.study, MessagingStudy):")
 
 
@@ -171,11 +176,6 @@ WORDS_OF_KINDS = re.compile(r"""over_vortex|["'](?:data-vortex|tcp)["']""")
 
 
 def test_only_kinds_name_their_transports():
-    found = {
-        str(path.relative_to(ROOT)): WORDS_OF_KINDS.findall(path.read_text("utf-8"))
-        for path, module in modules().items()
-        if room_of(module) not in ("kinds", "kinds.spec")
-    }
-    assert {path: words for path, words in found.items() if words} == {}
+    assert outside_kinds(WORDS_OF_KINDS) == {}
     assert WORDS_OF_KINDS.search("if scenario.system.over_vortex:")
     assert WORDS_OF_KINDS.search('system.transport == "tcp"')

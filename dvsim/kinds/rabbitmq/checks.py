@@ -307,7 +307,7 @@ def unsuited(scenario: Scenario) -> Iterator[Fault]:
     if scenario.system.clustered:
         message = "only backend sim has a cluster; backend emu has classic queues"
         yield Fault(scenario.name, None, "system.broker.queue", message)
-    wanted = "interval" if scenario.system.over_vortex else "batch"
+    wanted = "interval" if scenario.system.path.over_cards else "batch"
     if scenario.probe.kind != wanted:
         message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
         yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")

@@ -36,7 +36,7 @@ def run_iteration(
         RunFailed: If messages are lost or invented on the way.
     """
     streams, clock = Streams(seed, replication, iteration), Clock(observer)
-    if scenario.system.over_vortex:
+    if scenario.system.path.over_cards:
         return _data_vortex(scenario, streams, clock)
     return _tcp(scenario, streams, clock)
 

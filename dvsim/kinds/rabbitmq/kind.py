@@ -127,7 +127,7 @@ class RabbitmqKind(Kind):
     def seconds(self, scenario: Scenario) -> float:
         """Return how long the messages of all iterations take."""
         work = scenario.workload
-        size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.over_vortex else 0.0
+        size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.path.over_cards else 0.0
         return work.messages * work.iterations * (MESSAGE_S + size_s)
 
     def made(

@@ -137,11 +137,6 @@ class System(Table):
         return self.broker.get("nodes") or max(self.receivers, self.copies)
 
     @property
-    def over_vortex(self) -> bool:
-        """Whether messages go over the Data Vortex; else they go over TCP."""
-        return self.path.over_cards
-
-    @property
     def path(self) -> Path:
         """What is to be said of the transport."""
         return PATHS[self.transport]
@@ -271,9 +266,9 @@ class Scenario(Spec):
         system, probe = self.system, self.probe
         every = tuple(range(1, self.workload.iterations + 1))
         columns = {"all": Column(0, every)}
-        if system.over_vortex:
+        if system.path.over_cards:
             columns = {f"r{n}": Column(n, every) for n in range(1, system.receivers + 1)}
-        fidelity = system.fidelity or "auto" if system.over_vortex else None
+        fidelity = system.fidelity or "auto" if system.path.over_cards else None
         return replace(
             self,
             system=replace(system, fidelity=fidelity),

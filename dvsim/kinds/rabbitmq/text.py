@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def run_lines(run: Run) -> Iterator[str | Table]:
     """Yield a run: its answer, its columns, how busy each stage was, and what the fabric was."""
     yield from answer_lines(run)
-    if run.scenario.system.over_vortex:
+    if run.scenario.system.path.over_cards:
         yield (
             f"{INDENT}columns count pieces of one receiver, as the paper printed them; "
             "'in messages' counts messages"

@@ -3,16 +3,10 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 
 #include "client.h"
 
 enum { MS = 1000 * 1000 };
-
-static void pause_ns(long ns)
-{
-    nanosleep(&(struct timespec){ns / SECOND, ns % SECOND}, NULL);
-}
 
 static void is_busy(int number)
 {

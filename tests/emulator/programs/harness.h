@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "vic.h"
 
@@ -34,6 +35,11 @@
 
 enum { SECOND = 1000 * 1000 * 1000 };
 #define LONG (60 * (uint64_t)SECOND) /* a wait that should not time out, but must not hang a test */
+
+static inline void pause_ns(long ns)
+{
+    nanosleep(&(struct timespec){ns / SECOND, ns % SECOND}, NULL);
+}
 
 struct self {
     vic_t *card;

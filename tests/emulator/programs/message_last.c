@@ -2,17 +2,11 @@
  * it has asked before says nothing of that, but all was received. */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "message.h"
 
 enum { SENT = 30, MS = 1000 * 1000 };
-
-static void pause_ns(long ns)
-{
-    nanosleep(&(struct timespec){ns / SECOND, ns % SECOND}, NULL);
-}
 
 /* Another process stops this one, as a machine under load does. */
 static void stop_soon(void)

@@ -2,17 +2,11 @@
  * again, and looks away for longer and longer. When it polls next the rest has come and card 1 has ended: it gets the message. */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "message.h"
 
 enum { SENT = 30, MS = 1000 * 1000, BYTES = 3000, POLLS = 9 };
-
-static void pause_ns(long ns)
-{
-    nanosleep(&(struct timespec){ns / SECOND, ns % SECOND}, NULL);
-}
 
 static void sends(const struct self *self, vic_message_t *messages)
 {
