@@ -7,6 +7,8 @@ NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py $(shell
 SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' -not -path '*/_emulator/*' 2>/dev/null)
 DEMO   := build/demo
 TOOLS  := build/tools
+# without kept bytecode every process of the tests compiles dvsim anew, and every worker all tests
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test check test-hostile lint claims bench fuzz soak coverage mutants docs dist lock install clean
 

@@ -155,7 +155,7 @@ def test_programs_die_with_the_launcher(emulator, hosts):
 
 def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     process = begun(emulator, hosts, *PATIENT)
-    os.kill(max(children()[process.pid]), signal.SIGKILL)
+    os.kill(max(children(process.pid)), signal.SIGKILL)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 137
     assert DIED in output

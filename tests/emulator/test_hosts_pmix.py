@@ -107,7 +107,7 @@ def test_nothing_is_left(emulator, number, whom):
     )  # fmt: skip
     try:
         assert [process.stdout.readline() for _ in range(4)] == ["0 \n"] * 4
-        hosts = children()[process.pid]
+        hosts = children(process.pid)
         os.kill(process.pid if whom == "all" else max(hosts), number)
         process.communicate(timeout=60)
     finally:

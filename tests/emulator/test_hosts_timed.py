@@ -112,7 +112,7 @@ def test_a_lost_host_ends_the_job(emulator, hosts):
     )  # fmt: skip
     while begun(program, mark) < 3:
         assert process.poll() is None
-    os.kill(max(children()[process.pid]), signal.SIGKILL)
+    os.kill(max(children(process.pid)), signal.SIGKILL)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 137, errors
     assert len(output.split()) == 1

@@ -46,12 +46,11 @@ def descendants() -> set[int]:
     """Return the processes that came from this one, without those that are kept and their own."""
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        by_parent = children()
         found: set[int] = set()
-        fresh = set(by_parent.get(os.getpid(), [])) - kept
+        fresh = set(children(os.getpid())) - kept
         while fresh:
             found |= fresh
-            fresh = {child for pid in fresh for child in by_parent.get(pid, [])} - kept - found
+            fresh = {child for pid in fresh for child in children(pid)} - kept - found
         return found
     return set()
 
