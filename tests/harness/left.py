@@ -47,7 +47,7 @@ def descendants() -> set[int]:
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         found: set[int] = set()
-        fresh = set(children(os.getpid())) - kept
+        fresh = children(os.getpid()) - kept
         while fresh:
             found |= fresh
             fresh = {child for pid in fresh for child in children(pid)} - kept - found

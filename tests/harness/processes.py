@@ -10,12 +10,16 @@ from pathlib import Path
 from harness.patience import patience
 
 
-def children(pid: int) -> list[int]:
-    """Return the processes that one has started, or adopted."""
-    found: list[int] = []
-    for threads in Path("/proc").glob(f"{pid}/task/*/children"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            found += map(int, threads.read_text().split())
+def children(pid: int) -> set[int]:
+    """Return the processes that one has started, or adopted.
+
+    Linux may skip one while another ends, so it is asked twice.
+    """
+    found: set[int] = set()
+    for _ in range(2):
+        for threads in Path("/proc").glob(f"{pid}/task/*/children"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                found.update(map(int, threads.read_text().split()))
     return found
 
 
