@@ -219,9 +219,7 @@ class Network:
         ):
             return run_flow(self, offer, slots, warmup)
         simulation = NetworkSimulation(self, offer, threads)
-        simulation.run(warmup)
-        simulation.reset()
-        simulation.run(slots)
+        simulation.measure(slots, warmup)
         return simulation.result()
 
     def start(

@@ -13,11 +13,10 @@ from dvsim.fabric.switch.traffic import (
     Ends,
     Offer,
     Traffic,
-    chances_of,
     check_traffic,
+    common_of,
     destinations_of,
 )
-from dvsim.fabric.switch.wiring import random_order
 
 if TYPE_CHECKING:
     from dvsim.fabric.network.network import Network
@@ -32,22 +31,13 @@ def check_offer(network: Network, traffic: Traffic, seed: int = 1) -> Offer:
 
 def params_of(network: Network, offer: Offer) -> NetworkParams:
     """Return what the core needs to know."""
-    switch = network.switch
-    random = switch.crossing == "random"
     return NetworkParams(
-        **chances_of(offer)._asdict(),
-        height=switch.height,
-        angles=switch.angles,
-        crossing=switch.crossing,
-        exit_rule=switch.exit,
-        injecting=switch.injecting[0],
-        order=random_order(switch.height, offer.seed) if random else None,
+        **common_of(network.switch, offer),
+        injecting=network.switch.injecting[0],
         levels=network.levels,
         ports=network.ports,
         planes=network.planes,
         link_slots=network.link,
-        injection=offer.injection,
-        seed=offer.seed,
         destination=destinations_of(offer, network.ports),
         trace=None if offer.trace is None else spread(offer.trace, network.ports, network.planes),
     )

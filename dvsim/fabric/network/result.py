@@ -78,39 +78,9 @@ class NetworkRun(Figures):
         return 0
 
     @property
-    def offered_at(self) -> Ints:
-        """By input, [planes, ports]."""
-        return self.counts.offered_at
-
-    @property
-    def accepted_at(self) -> Ints:
-        """By input, [planes, ports]."""
-        return self.counts.accepted_at
-
-    @property
-    def delivered_at(self) -> Ints:
-        """By output, [planes, ports]."""
-        return self.counts.delivered_at
-
-    @property
     def throughput(self) -> float:
         """Packets delivered per slot, port and plane."""
         return self.delivered / max(1, self.slots * self.network.ports * self.network.planes)
-
-    @property
-    def wanted(self) -> Ints:
-        """Descents wanted, [levels, cylinders but the innermost]."""
-        return self.counts.wanted[:, :-1]
-
-    @property
-    def deflections(self) -> Ints:
-        """Descents blocked, [levels, cylinders but the innermost]."""
-        return self.counts.blocked[:, :-1]
-
-    @property
-    def blocked(self) -> Floats:
-        """Share of the wanted descents that was blocked, shaped as `deflections`."""
-        return self.deflections / np.maximum(self.wanted, 1)
 
     @property
     def occupancy(self) -> Floats:
@@ -126,23 +96,14 @@ class NetworkRun(Figures):
         links = np.array(self.network.tree.links()) * self.network.planes * self.slots
         return Queues(self.counts.queue_peak, self.counts.queue_sum / np.maximum(1, links))
 
-    def __repr__(self) -> str:
-        load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
-        parts = [
-            f"{self.network.ports} ports x {self.network.planes}, {self.offer.pattern}{load}",
-            self.offer.injection,
-            f"{self.slots} slots",
-            f"throughput {self.throughput:.4f}",
-            f"acceptance {self.acceptance:.4f}",
+    def _told(self) -> tuple[str, ...]:
+        told = (
+            f"{self.network.ports} ports x {self.network.planes}",
             f"mean latency {self.mean_latency:.2f}",
-        ]
-        if self.error is not None:
-            sample = (
-                "" if self.error.ports == self.network.ports else f" at {self.error.ports} ports"
-            )
-            parts.append(
-                f"flow: latency within {self.error.latency:.1%}, "
-                f"throughput within {self.error.throughput:.1%}{sample}"
-            )
-        marked = "" if self.settled else f"; NOT SETTLED: {'; '.join(self.notes)}"
-        return f"<NetworkRun {', '.join(parts)}{marked}>"
+        )
+        error = self.error
+        if error is None:
+            return told
+        sample = "" if error.ports == self.network.ports else f" at {error.ports} ports"
+        flow = f"flow: latency within {error.latency:.1%}, throughput within {error.throughput:.1%}"
+        return (*told, f"{flow}{sample}")

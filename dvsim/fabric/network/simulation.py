@@ -45,9 +45,8 @@ class NetworkSimulation(Stepping):
 
     def __init__(self, network: Network, offer: Offer, threads: int) -> None:
         self.network = network
-        self.offer = offer
         self.core = NetworkCore(params_of(network, offer), threads)
-        super().__init__(self.core, network.nodes)
+        super().__init__(self.core, offer, network.nodes)
         self._until = False
         self._completed: list[npt.NDArray[Any]] = []
 
@@ -141,7 +140,3 @@ class NetworkSimulation(Stepping):
             done = self.core.completions()
             if done.size:
                 self._completed.append(done)
-
-    def _only_given(self, what: str) -> None:
-        if self.offer.injection != "given":
-            raise ValueError(f"{what} needs injection 'given', is {self.offer.injection!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +15,22 @@ if TYPE_CHECKING:
 
     from dvsim.core.network import NetworkCounts
     from dvsim.core.vortex import Counts
+    from dvsim.fabric.switch.traffic import Offer
 
 Floats = npt.NDArray[np.float64]
 
 
-class Figures:
+class Figures(ABC):
     """What a run says by its counts alone; `SwitchRun` and `NetworkRun` are such."""
 
+    offer: Offer
     counts: Counts | NetworkCounts
     notes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def throughput(self) -> float:
+        """Packets delivered per slot and input, of a network on each plane."""
 
     @property
     def settled(self) -> bool:
@@ -58,6 +66,39 @@ class Figures:
     def waiting(self) -> int:
         """Packets in the queues of the inputs at the end."""
         return self.counts.waiting
+
+    @property
+    def offered_at(self) -> Ints:
+        """By input: of a switch [angle, height], behind the replication if there are several.
+
+        Of a network it is [planes, ports].
+        """
+        return self._ports(self.counts.offered_at)
+
+    @property
+    def accepted_at(self) -> Ints:
+        """By input, shaped as `offered_at`."""
+        return self._ports(self.counts.accepted_at)
+
+    @property
+    def delivered_at(self) -> Ints:
+        """By output, shaped as `offered_at`; exit ``any`` of a switch uses only angle 0."""
+        return self._ports(self.counts.delivered_at)
+
+    @property
+    def wanted(self) -> Ints:
+        """Descents wanted, by cylinder but the innermost; of a network [levels, cylinders]."""
+        return self.counts.wanted[..., :-1]
+
+    @property
+    def deflections(self) -> Ints:
+        """Descents blocked, shaped as `wanted`."""
+        return self.counts.blocked[..., :-1]
+
+    @property
+    def blocked(self) -> Floats:
+        """Share of the wanted descents that was blocked; 0 where none was wanted."""
+        return self.deflections / np.maximum(self.wanted, 1)
 
     @property
     def acceptance(self) -> float:
@@ -97,6 +138,21 @@ class Figures:
             raise ValueError("no packet was delivered: there is no quantile")
         least = max(1, int(np.ceil(q * packets)))
         return int(np.searchsorted(np.cumsum(self.latency), least))
+
+    @abstractmethod
+    def _told(self) -> tuple[str, ...]:
+        """Return what was run, and what is to be said of it alone."""
+
+    def _ports(self, counts: Ints) -> Ints:
+        return counts
+
+    def __repr__(self) -> str:
+        offer, (shape, *more) = self.offer, self._told()
+        load = "" if offer.load is None else f" at load {offer.load:g}"
+        parts = [f"{shape}, {offer.pattern}{load}", offer.injection, f"{self.slots} slots"]
+        parts += [f"throughput {self.throughput:.4f}", f"acceptance {self.acceptance:.4f}", *more]
+        marked = "" if self.settled else f"; NOT SETTLED: {'; '.join(self.notes)}"
+        return f"<{type(self).__name__} {', '.join(parts)}{marked}>"
 
     def _repr_html_(self) -> str:
         """Show the run in a notebook, with the histogram of its latency."""

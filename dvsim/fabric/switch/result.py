@@ -47,25 +47,10 @@ class SwitchRun(Figures):
         return int(self.refused_at.sum())
 
     @property
-    def offered_at(self) -> Ints:
-        """By input, [angle, height]; [replication, angle, height] if there are several."""
-        return self._ports(self.counts.offered_at)
-
-    @property
-    def accepted_at(self) -> Ints:
-        """By input, shaped as `offered_at`."""
-        return self._ports(self.counts.accepted_at)
-
-    @property
     def refused_at(self) -> Ints:
         """By input, shaped as `offered_at`."""
         gone = self.offer.injection in ("drop", "given")
         return (self.offered_at - self.accepted_at) * int(gone)
-
-    @property
-    def delivered_at(self) -> Ints:
-        """By output, shaped as `offered_at`; exit ``any`` uses only angle 0."""
-        return self._ports(self.counts.delivered_at)
 
     @property
     def lost_at(self) -> Ints:
@@ -84,38 +69,13 @@ class SwitchRun(Figures):
         return np.array([self._per_input(int(packets), 1) for packets in delivered])
 
     @property
-    def wanted(self) -> Ints:
-        """Descents wanted, for each cylinder but the innermost."""
-        return self.counts.wanted[:-1]
-
-    @property
-    def deflections(self) -> Ints:
-        """Descents blocked, for each cylinder but the innermost."""
-        return self.counts.blocked[:-1]
-
-    @property
-    def blocked(self) -> Floats:
-        """Share of the wanted descents that was blocked, by cylinder; 0 where none was wanted."""
-        return self.deflections / np.maximum(self.wanted, 1)
-
-    @property
     def occupancy(self) -> Floats:
         """Mean packets per node, for each cylinder."""
         nodes = self.switch.angles * self.switch.height * self.offer.replications
         return self.counts.present / max(1, self.slots * nodes)
 
-    def __repr__(self) -> str:
-        load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
-        parts = [
-            f"{self.switch.height} x {self.switch.angles}, {self.offer.pattern}{load}",
-            self.offer.injection,
-            f"{self.slots} slots",
-            f"throughput {self.throughput:.4f}",
-            f"acceptance {self.acceptance:.4f}",
-            f"mean hops {self.mean_hops:.2f}",
-        ]
-        marked = "" if self.settled else f"; NOT SETTLED: {'; '.join(self.notes)}"
-        return f"<SwitchRun {', '.join(parts)}{marked}>"
+    def _told(self) -> tuple[str, ...]:
+        return f"{self.switch.height} x {self.switch.angles}", f"mean hops {self.mean_hops:.2f}"
 
     def _ports(self, counts: Ints) -> Ints:
         return counts[0] if self.offer.replications == 1 else counts

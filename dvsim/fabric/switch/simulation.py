@@ -42,10 +42,9 @@ class Simulation(Stepping):
 
     def __init__(self, switch: Switch, offer: Offer, threads: int) -> None:
         self.switch = switch
-        self.offer = offer
         self.threads = threads
         self.core = Vortex(params_of(switch, offer), threads)
-        super().__init__(self.core, switch.nodes * offer.replications)
+        super().__init__(self.core, offer, switch.nodes * offer.replications)
         self._left: list[npt.NDArray[Any]] = []
         self._refused: list[Ints] = []
 
@@ -113,7 +112,3 @@ class Simulation(Stepping):
         if self.offer.injection == "given":
             self._left.append(self.core.deliveries())
             self._refused.append(self.core.refused())
-
-    def _only_given(self, what: str) -> None:
-        if self.offer.injection != "given":
-            raise ValueError(f"{what} needs injection 'given', is {self.offer.injection!r}")

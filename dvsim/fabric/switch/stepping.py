@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dvsim.core.vortex import Totals
 from dvsim.fabric.switch.check import whole
 from dvsim.fabric.switch.settled import Batches
+
+if TYPE_CHECKING:
+    from dvsim.fabric.switch.traffic import Offer
 
 CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
 CAREFUL_NODES = 1_000_000  # node updates of the first call, before the speed is known
@@ -34,10 +37,12 @@ class Stepping:
 
     Args:
         core: What is run.
+        offer: What is offered to it.
         nodes: Nodes of it, to guess how long a slot takes.
     """
 
-    def __init__(self, core: Core, nodes: int) -> None:
+    def __init__(self, core: Core, offer: Offer, nodes: int) -> None:
+        self.offer = offer
         self.now = 0
         self.counted_from = 0
         self.batches = Batches()
@@ -55,6 +60,12 @@ class Stepping:
         end = self.now + whole("slots", slots, 0)
         while self.now < end:
             self._call(end)
+
+    def measure(self, slots: int, warmup: int) -> None:
+        """Run slots that do not count, and then such that do."""
+        self.run(warmup)
+        self.reset()
+        self.run(slots)
 
     def reset(self) -> None:
         """Set all counts to zero, as after a warm-up; packets and queues stay."""
@@ -97,6 +108,10 @@ class Stepping:
         """Call the core; return the slots that it ran."""
         self._core.run(slots)
         return slots
+
+    def _only_given(self, what: str) -> None:
+        if self.offer.injection != "given":
+            raise ValueError(f"{what} needs injection 'given', is {self.offer.injection!r}")
 
     def _clear(self) -> None:
         """Forget what earlier calls have handed out."""

@@ -156,9 +156,7 @@ class Switch:
         simulation = self.start(
             traffic, seed, threads=threads, replications=replications, watch=watch
         )
-        simulation.run(warmup)
-        simulation.reset()
-        simulation.run(slots)
+        simulation.measure(slots, warmup)
         return simulation.result()
 
     def start(

@@ -208,42 +208,33 @@ def check_traffic(
     )
 
 
-class Chances(NamedTuple):
-    """The random part of an offer as the cores want it; probabilities times 2^32."""
-
-    arrival_threshold: int
-    hot: tuple[int, ...]
-    hot_threshold: int
-    burst_slots: int
-    burst_threshold: int
-
-
-def chances_of(offer: Offer) -> Chances:
-    """Return the random part of an offer."""
+def common_of(switch: Switch, offer: Offer) -> dict[str, Any]:
+    """Return what the cores of switch and network need to know alike; chances are times 2^32."""
     load = 1.0 if offer.load is None else offer.load
     duty = 1.0 if offer.duty is None else offer.duty  # load is made in the frames that are on
-    return Chances(
-        arrival_threshold=round(load / duty * _ONE),
-        hot=offer.hot[1] if offer.hot else (),
-        hot_threshold=round(offer.hot[0] * _ONE) if offer.hot else 0,
-        burst_slots=offer.burst or 0,
-        burst_threshold=round(duty * _ONE) if offer.burst else 0,
-    )
+    random = switch.crossing == "random"
+    return {
+        "height": switch.height,
+        "angles": switch.angles,
+        "crossing": switch.crossing,
+        "exit_rule": switch.exit,
+        "order": random_order(switch.height, offer.seed) if random else None,
+        "injection": offer.injection,
+        "seed": offer.seed,
+        "arrival_threshold": round(load / duty * _ONE),
+        "hot": offer.hot[1] if offer.hot else (),
+        "hot_threshold": round(offer.hot[0] * _ONE) if offer.hot else 0,
+        "burst_slots": offer.burst or 0,
+        "burst_threshold": round(duty * _ONE) if offer.burst else 0,
+    }
 
 
 def params_of(switch: Switch, offer: Offer) -> VortexParams:
     """Return what the core needs to know."""
     return VortexParams(
-        **chances_of(offer)._asdict(),
-        height=switch.height,
-        angles=switch.angles,
+        **common_of(switch, offer),
         injecting=switch.injecting,
         replications=offer.replications,
-        crossing=switch.crossing,
-        exit_rule=switch.exit,
-        injection=offer.injection,
-        seed=offer.seed,
-        order=random_order(switch.height, offer.seed) if switch.crossing == "random" else None,
         destination=destinations_of(offer, switch.height),
         trace=offer.trace,
         faults=switch.faults,
