@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
 
+CAMPAIGN = "/validation"
+"""What the name of a source's campaign has behind that of the source."""
+
 
 @click.command()
 @click.argument("campaign", required=False, shell_complete=complete_campaigns)
@@ -145,12 +148,18 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     from dvsim.errors import ScenarioError
     from dvsim.evidence.validation import claimed
     from dvsim.kinds.base import kind_of
-    from dvsim.scenario.find import is_file, scenario_root
+    from dvsim.scenario.find import is_file, nearest, scenario_root
 
     name = campaign
-    if is_file(scenario_root() / campaign / "validation.toml"):
-        name = f"{campaign.rstrip('/')}/validation"
-    scenarios = options.load([name])
+    if is_file(scenario_root() / f"{campaign.rstrip('/')}{CAMPAIGN}.toml"):
+        name = f"{campaign.rstrip('/')}{CAMPAIGN}"
+    try:
+        scenarios = options.load([name])
+    except ScenarioError as error:
+        known = [path.parent.name for path in scenario_root().glob(f"*{CAMPAIGN}.toml")]
+        is_word = name == campaign and "/" not in name and not name.endswith(".toml")
+        near = nearest(campaign, known) if is_word else None
+        raise (ScenarioError.at(name, "no such source", hint=near) if near else error) from None
     spoken_of = claimed(more)
     own = {name for source in more for entry in source.values() for name in entry.scenarios}
     if not any(

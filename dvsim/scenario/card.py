@@ -188,7 +188,8 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
         return None, [*before, document.fault(("kind",), what, near)]
     model, faults = validate(card_model(kind), document, missing=_missing)
     if faults or before:
-        return None, [*before, *(_with_advice(document, fault) for fault in faults)]
+        advised = [said for fault in faults for said in _with_advice(document, fault)]
+        return None, [*before, *advised]
     parameters = {}
     for name, spec in KINDS[kind].items():
         table = getattr(model, name)
@@ -213,12 +214,36 @@ def _missing(path: KeyPath) -> str:
     return f"missing; {ADVICE[str(path[-1])]}" if str(path[-1]) in ADVICE else "missing"
 
 
-def _with_advice(document: Document, fault: Fault) -> Fault:
-    """Return a fault; one of a number without a statement around it says how that is written."""
+def _with_advice(document: Document, fault: Fault) -> list[Fault]:
+    """Return a fault; one of a number in the wrong place, or alone, says how that is written."""
     name = fault.key.rpartition(".")[2]
     value = document.at((name,))
-    if value is None or isinstance(value, dict) or name in CARD_HEAD or fault.hint is not None:
-        return fault
+    if name in CARD_HEAD or fault.hint is not None:
+        return [fault]
+    if isinstance(value, dict):
+        return _misplaced(document, (name,), value) or [fault]
+    message = "every number of a card says where it is from: "
+    return [fault if value is None else replace(fault, message=message + _example(name, value))]
+
+
+def _misplaced(document: Document, path: KeyPath, table: dict[str, Any]) -> list[Fault]:
+    """Return a fault for each parameter in a table that is none, such as ``[parameters]``."""
+    known = KINDS[document.data["kind"]]
+    if path[0] in known:
+        return []
+    inside = table["value"] if isinstance(table.get("value"), dict) else table  # see `_statement`
+    near = {key: nearest(key, known) for key in inside}
+    message = "each parameter stands by itself at the top of a card: "
+    return [
+        document.fault((*path, key), message + _example(meant, inside[key]))
+        for key, meant in near.items()
+        if meant is not None
+    ]
+
+
+def _example(name: str, value: object) -> str:
+    """Return how a parameter is written whose value may stand alone."""
+    if isinstance(value, dict):
+        return f"[{name}]"
     written = f'"{value}"' if isinstance(value, str) else str(value)
-    example = f'{name} = {{ value = {written}, confidence = "measured-here", source = "…" }}'
-    return replace(fault, message=f"every number of a card says where it is from: {example}")
+    return f'{name} = {{ value = {written}, confidence = "measured-here", source = "…" }}'

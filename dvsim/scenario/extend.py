@@ -85,6 +85,12 @@ def _scenario(document: Document, path: Path, name: str) -> Path:
         return find.resolve_name(name)
     except ScenarioError as error:
         text, near = f"no such scenario or file '{name}'", error.faults[0].hint
+        if find.find_card(name) is not None:
+            takes = "dvsim run SCENARIO --set system.NAME=FILE"
+            text, near = (
+                f"'{name}' is a card, and so is this, which a scenario takes: {takes}",
+                None,
+            )
         raise ScenarioError([document.fault(("extends",), text, near)]) from None
 
 

@@ -204,8 +204,8 @@ def name_fault(name: str) -> str | None:
 
 
 def nearest(text: str, known: Iterable[str]) -> str | None:
-    """Return the known text that was probably meant."""
-    return next(iter(get_close_matches(text, list(known), 1)), None)
+    """Return the known text that was probably meant; of two letters, one may be wrong."""
+    return next(iter(get_close_matches(text, list(known), 1, 0.5 if len(text) < 3 else 0.6)), None)
 
 
 def nearest_name(text: str, more: Iterable[str] = ()) -> str | None:

@@ -4,9 +4,12 @@
 #include <amqp_tcp_socket.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "bridge.h"
 #include "link.h"
@@ -24,8 +27,7 @@ enum fault link_status(struct link *link, int status, const char *doing)
                        : certificate                                    ? "; see --cacert"
                        : turned_away                                    ? "; the broker may want another --cert"
                                                                         : "";
-    int system = status == AMQP_STATUS_SOCKET_ERROR ? errno : 0; /* what of, if anybody knows: */
-    system = system == EINPROGRESS ? 0 : system;                 /* connecting begins like this */
+    int system = status == AMQP_STATUS_SOCKET_ERROR ? errno : 0; /* what of, if anybody knows */
     snprintf(link->why, sizeof link->why, "%s: %s: %s%s", link->url->shown, doing,
              system != 0 ? strerror(system) : amqp_error_string2(status), hint);
     return certificate || turned_away || status == AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD ? FAULT_REFUSED
@@ -170,6 +172,31 @@ static amqp_socket_t *tls_socket(struct link *link)
     return socket;
 }
 
+/* Return why nobody can connect, 0 if somebody can: rabbitmq-c forgets it, so this connects once more. */
+static int connect_error(const struct url *url)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%d", url->port);
+    struct addrinfo *all = NULL, hints = {.ai_socktype = SOCK_STREAM};
+    if (getaddrinfo(url->host, port, &hints, &all) != 0) {
+        return 0;
+    }
+    int error = 0;
+    for (const struct addrinfo *one = all; one != NULL; one = one->ai_next) {
+        int fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &answer_timeout, sizeof answer_timeout);
+        error = connect(fd, one->ai_addr, one->ai_addrlen) == 0 ? 0 : errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        if (error == 0) {
+            break;
+        }
+    }
+    freeaddrinfo(all);
+    return error == EINPROGRESS ? ETIMEDOUT : error;
+}
+
 static enum fault open_socket(struct link *link)
 {
     const struct url *url = link->url;
@@ -178,9 +205,9 @@ static enum fault open_socket(struct link *link)
     if (socket == NULL) {
         return FAULT_REFUSED;
     }
-    errno = 0;
     int status = amqp_socket_open_noblock(socket, url->host, url->port, &answer_timeout);
     if (status != AMQP_STATUS_OK) {
+        errno = status == AMQP_STATUS_SOCKET_ERROR ? connect_error(url) : 0;
         return link_status(link, status, "connecting");
     }
     atomic_store(&link->fd, amqp_get_sockfd(link->state));

@@ -134,7 +134,7 @@ def test_over_tls_with_a_certificate_of_its_own(job, connect):
 def test_the_second_broker_is_tried_when_the_first_is_not_there(job):
     bridge = job.bridge("--exit-with-clients", url="amqp://127.0.0.1:1")
     job.start(job.publish(20, 8), [*bridge, "--url", job.url()]).end()
-    assert "127.0.0.1:1, vhost /: connecting" in job.log
+    assert "127.0.0.1:1, vhost /: connecting: Connection refused; the next one" in job.log
 
 
 def test_what_cannot_work_is_said_at_once_and_not_tried_again(job, tmp_path):

@@ -13,6 +13,7 @@ def room(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(MINE)
     (tmp_path / "mine.yaml").write_text("extends: h3/dv-2048\n")
+    (tmp_path / "own.toml").write_text('extends = "data-vortex-8"\nring = "1 MiB"\n')
     (tmp_path / "far.toml").write_text('extends = "dv-2048.toml"\n')
     (tmp_path / "folder.toml").mkdir()
     (tmp_path / "card.toml").write_text('kind = "vortex"\ntitle = "Mine"\n')
@@ -28,6 +29,11 @@ def room(tmp_path, monkeypatch):
         (["check", "far.toml"], "no such file 'dv-2048.toml'; did you mean 'h3/dv-2048'?"),
         (["run", "card.toml"],
          "kind: is a vortex card, which a scenario takes: dvsim run SCENARIO --set system."),
+        (["run", "own.toml"], "own.toml:1: extends: 'data-vortex-8' is a card, and so is this, "
+         "which a scenario takes: dvsim run SCENARIO --set system.NAME=FILE\n"),
+        (["validate", "h4"], "h4: no such source; did you mean 'h3'?\n"),
+        (["validate", "zeromk"], "zeromk: no such source; did you mean 'zeromq'?\n"),
+        (["validate", "h3", "--set", "sokets=2"], "sokets: unknown key; did you mean 'system"),
         (["run", "h3/dv-8", "--set", "card=dv8"], "no card 'dv8'; try data-vortex-8"),
         (["run", "rabbit/one", "--set", "storage=gp2"], "no card 'gp2'; there are gp2-1000, io1"),
         (["run", "h3/dv-8", "--set", "messages=1.5"], "must be a whole number, not 1.5"),

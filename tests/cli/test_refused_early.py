@@ -16,7 +16,7 @@ REFUSED = {
     "a folder that is not there": (("merge", "none"), "Directory 'none' does not exist"),
     "a source that there is not": (
         ("validate", "h33"),
-        "h33: no such scenario; did you mean 'h3/validation'?",
+        "h33: no such source; did you mean 'h3'?",
     ),
     "a part of a name": (("show", "bridges"), "did you mean 'h3/whatif/bridges'?"),
     "a page that is none": (

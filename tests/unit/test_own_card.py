@@ -78,6 +78,19 @@ def test_a_number_alone_is_told_how_it_is_written(write):
     ]
 
 
+def test_parameters_in_a_table_are_told_where_they_belong(write):
+    path = write(
+        "own",
+        'extends = "data-vortex-8"\n[parameters]\nrign = "1 MiB"\n'
+        f'[parameters.sram]\nvalue = "4 MiB"\n{STATEMENT}',
+    )
+    assert told(path) == [
+        "own.toml:3: parameters.rign: each parameter stands by itself at the top of a card: "
+        'ring = { value = "1 MiB", confidence = "measured-here", source = "…" }',
+        "own.toml:4: parameters.sram: each parameter stands by itself at the top of a card: [sram]",
+    ]
+
+
 def test_a_fault_names_the_layer_in_which_it_stands(write):
     write("middle", f'extends = "data-vortex-8"\n\n[sram]\nvalue = "4 GHz"\n{STATEMENT}')
     path = write("top", f'extends = "middle"\n[rign]\nvalue = "1 MiB"\n{STATEMENT}')
