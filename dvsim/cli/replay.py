@@ -34,7 +34,8 @@ LIMIT = 50_000_000  # bytes of a timeline
     multiple=True,
     metavar="KEY=VALUE",
     help="Change a number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, "
-    "planes, link, fidelity (flow or cycle) and dma_slow of a Data Vortex. Repeatable.",
+    "planes, link, fidelity (flow or cycle), dma_slow and landing (memory or sram) of a Data "
+    "Vortex. Repeatable.",
 )
 @click.option(
     "--compute",

@@ -45,6 +45,7 @@ class CycleCore:
         slow: Factor on the time of PIO and DMA, of some ports.
         cuts: Cables that are dead, each a port and a plane.
         links: Cables between switches that are dead: level, switch, up link of it, plane.
+        in_sram: Messages stay in the card, and are there when the host can see their counter.
 
     Raises:
         MemoryError: If it does not fit in memory.
@@ -60,6 +61,7 @@ class CycleCore:
         slow: Mapping[int, float] | None = None,
         cuts: Sequence[tuple[int, int]] = (),
         links: Sequence[tuple[int, int, int, int]] = (),
+        in_sram: bool = False,
     ) -> None:
         check_memory("the network", 2 * network_bytes(params))
         network, alive = native_network_params(params)
@@ -67,6 +69,7 @@ class CycleCore:
         native.network, native.slot_ps = network[0], slot_ps
         own = native_card_params(card)
         native.pcie, native.piece_words = own.pcie, own.piece_words
+        native.lands_in_sram = in_sram
         native.pcie.engine_fs = round(native.pcie.engine_fs * slower)
         cables = ffi.new("dvsim_cable[]", list(cuts))
         native.cuts, native.cut_count = cables, len(cuts)

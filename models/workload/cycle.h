@@ -11,6 +11,9 @@
  * sooner for a message alone. The host hands the engine each piece as it sees its group counter at zero,
  * so that all but the last piece is moved while words still come. A card has one engine that reads.
  *
+ * Or a message stays in the SRAM (`lands_in_sram`), as words of vic_put do: it is there when the host can see its group
+ * counter at zero, and a program that reads it does so itself, in its own time.
+ *
  * SRAM, counters and FIFO are taken to be large enough: what they hold back is in host/receiver.h. Slots in which
  * nothing is under way are not run.
  */
@@ -30,6 +33,7 @@ typedef struct {
     int64_t slot_ps;              /* at least 1 */
     dvsim_pcie pcie;
     int64_t piece_words;          /* at least 1 */
+    int lands_in_sram;            /* 1: nothing moves messages on into the host's memory */
     int64_t cut_count;            /* cables that are dead, see dvsim_network_cut */
     const dvsim_cable *cuts;
     int64_t link_count;           /* cables between switches that are dead, see dvsim_network_break */

@@ -37,10 +37,13 @@ static int64_t hand_ps(const dvsim_pcie *pcie)
 }
 
 /* When the host has a message whose words come out evenly between two times; `reads` is the engine that reads. */
-static int64_t received_ps(const dvsim_pcie *pcie, int64_t piece_words, int64_t words, int64_t first_ps,
+static int64_t received_ps(const dvsim_pcie *pcie, const dvsim_cycle_params *params, int64_t words, int64_t first_ps,
                            int64_t last_ps, int64_t *reads)
 {
-    const int64_t seen = pcie->crossing_ps + pcie->look_ps, hand = hand_ps(pcie);
+    const int64_t seen = pcie->crossing_ps + pcie->look_ps, hand = hand_ps(pcie), piece_words = params->piece_words;
+    if (params->lands_in_sram) {
+        return last_ps + seen;
+    }
     const int64_t by_engine = hand + pcie->setup_ps + dvsim_pcie_engine_ps(pcie, words, 1) + seen;
     if (pcie->pop_ps <= by_engine / words && seen + words * pcie->pop_ps <= by_engine) {
         return larger(last_ps + seen + pcie->pop_ps, first_ps + seen + words * pcie->pop_ps);
@@ -77,7 +80,7 @@ static int64_t alone_ps(const dvsim_cycle *cycle, const way *way, int64_t words)
     enter(way->from, words, 0, &stores, &sends, &first, &each);
     const int64_t out = first + way->aligned_ps + (way->slots + 1) * params->slot_ps;
     const int64_t last = out + spread_slots(params, way->planes, words, each) * params->slot_ps;
-    return received_ps(way->to, params->piece_words, words, out, last, &reads);
+    return received_ps(way->to, params, words, out, last, &reads);
 }
 
 int64_t dvsim_cycle_alone_ps(const dvsim_cycle *cycle, int64_t words, int64_t way_slots)
@@ -103,7 +106,7 @@ void cycle_receive(dvsim_cycle *cycle, cycle_message *message)
     const int64_t planes = dvsim_network_ways(cycle->network, message->from, message->to);
     const way found = {from, to, planes, message->way_slots, message->aligned_ps};
     const int64_t time =
-        received_ps(to, cycle->params.piece_words, message->words, first, last, &cycle->reads_free[message->to]);
+        received_ps(to, &cycle->params, message->words, first, last, &cycle->reads_free[message->to]);
     const int64_t whole = time - message->sent_ps;
     int64_t latency = alone_ps(cycle, &found, 1);
     int64_t serial = alone_ps(cycle, &found, message->words) - latency;

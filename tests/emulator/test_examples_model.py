@@ -11,7 +11,9 @@ from test_examples import examples, run  # noqa: F401 - the fixture
 from dvsim.fabric.network import Network
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import PS, over_vortex, round_trip_s
-from dvsim.kinds.workload.fabrics import cycle_of
+from dvsim.kinds.workload.fabrics import choose, cycle_of
+from dvsim.kinds.workload.replay import replay_graph
+from dvsim.kinds.workload.team import Team
 from dvsim.scenario.card import load_card
 
 VORTEX = load_card("data-vortex-8")
@@ -119,8 +121,15 @@ def test_a_put_and_its_counter_take_as_long_as_a_message_over_the_fabric(example
         assert float(counted) == pytest.approx(message, rel=0.1)
 
 
-def test_a_step_of_collectives_takes_as_long_as_its_packets_over_the_fabric(examples):  # noqa: F811
-    done = run(examples, 8, [examples.program("collectives"), "2", "1"], "--mode", "timed")
-    barrier = next(line.split() for line in done.stdout.splitlines() if "barrier" in line)
-    step = [(card, (card + 1 + k) % 8, 8) for card in range(8) for k in range(8)]
-    assert float(barrier[2]) == pytest.approx(carried_us("dv203", step), rel=0.1)
+@pytest.mark.parametrize(("cards", "preset"), [(2, "dv202"), (4, "dv202"), (8, "dv203")])
+def test_collectives_take_as_long_as_their_skeleton_over_the_fabric(examples, cards, preset):  # noqa: F811
+    done = run(examples, cards, [examples.program("collectives"), "2", "4096"], "--mode", "timed")
+    settings = {"fidelity": "cycle", "landing": "sram", "o": "0 ns", "S": "1 MiB"}
+    calls = set()
+    for line in done.stdout.splitlines()[1:]:
+        call, words, measured, _ = line.split()
+        calls.add(call)
+        program = Team(ranks=cards, call=call, words=int(words)).graph()
+        told = replay_graph(program, choose(preset, settings, cards)).time_ns / 1000
+        assert told == pytest.approx(float(measured), rel=0.1), (call, words)
+    assert calls == {"barrier", "broadcast", "reduce", "allreduce", "gather", "alltoall"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dvsim.core.faulty import Faulty
 from dvsim.core.ports import Level, Ports
 from dvsim.core.replay import Costs, Fabric
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
 from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
@@ -32,7 +32,8 @@ WORD_BYTES = 8
 MOST_EAGER = (1 << 63) - 1
 MOST_SLOWER = 1000
 FIDELITIES = ("flow", "cycle")
-ONLY = {"L": "flow", "rate": "flow", "dma_slow": "cycle"}
+LANDINGS = ("memory", "sram")
+ONLY = {"L": "flow", "rate": "flow", "dma_slow": "cycle", "landing": "cycle"}
 """Settings that one fidelity alone has."""
 
 Model = Literal["loggops", "flow", "cycle"]
@@ -50,6 +51,7 @@ class Chosen:
         network: Of a Data Vortex.
         card: The numbers are of it.
         changed: Settings that are not the card's, as text.
+        slower, in_sram: Of `cycle`: how many times longer DMA takes; where messages end.
         fitted: To what the numbers were fitted; empty if they were not.
         faults: What is wrong in it.
     """
@@ -62,6 +64,7 @@ class Chosen:
     rate: float = 0.0
     extra_ps: int = 0
     slower: float = 1.0
+    in_sram: bool = False
     changed: tuple[str, ...] = ()
     fitted: str = ""
     faults: Faults = field(default_factory=Faults)
@@ -95,7 +98,7 @@ class Chosen:
         """Return what carries messages where no port is dead or loses any."""
         faults = self.faults
         if self.model == "cycle":
-            return cycle_of(network, self.card, self.slower, faults)
+            return cycle_of(network, self.card, self.slower, faults, in_sram=self.in_sram)
         levels = [Level(reach, latency) for reach, latency in self.ways()]
         byte_fs = 1e15 / self.rate
         own: list[int] = []
@@ -133,9 +136,17 @@ class Chosen:
 
 
 def cycle_of(
-    network: Network, card: Card, slower: float = 1.0, faults: Faults | None = None
+    network: Network,
+    card: Card,
+    slower: float = 1.0,
+    faults: Faults | None = None,
+    *,
+    in_sram: bool = False,
 ) -> CycleCore:
-    """Return cards and a network that carry every word; DMA takes `slower` times as long."""
+    """Return cards and a network that carry every word; DMA takes `slower` times as long.
+
+    Messages stay in SRAM with `in_sram`; else they go on into the memory of the host.
+    """
     from dvsim.core.cycle import CycleCore
     from dvsim.fabric.network.offer import check_offer, params_of
     from dvsim.fabric.switch.traffic import Traffic
@@ -143,7 +154,9 @@ def cycle_of(
     offer = check_offer(network, Traffic(injection="given"))
     wrong = faults or Faults()
     params = params_of(network, offer)
-    core = CycleCore(params, network.slot_ps, card, slower, wrong.slow, wrong.cuts, wrong.links)
+    core = CycleCore(
+        params, network.slot_ps, card, slower, wrong.slow, wrong.cuts, wrong.links, in_sram
+    )
     _check_ways(core, network.ports, network.tree.down, wrong)
     return core
 
@@ -197,9 +210,10 @@ LOGGOPS: Mapping[str, tuple[str, Callable[[object], int]]] = {
 }
 """Settings of LogGOPS: the field of `Costs` of each, and how it is read."""
 
-VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity", "dma_slow")
-"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency, of fidelity flow;
-`dma_slow` how many times longer DMA takes, a fault of the cards, of fidelity cycle."""
+VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity", "dma_slow", "landing")
+"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency, of fidelity flow. Of
+fidelity cycle: `dma_slow`, how many times longer DMA takes, a fault of the cards; `landing`, where
+messages end, in memory of the host or in SRAM of the card."""
 
 
 def names() -> list[str]:
@@ -284,13 +298,7 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     from dvsim.fabric.network import Network
 
-    fidelity = str(settings.get("fidelity", "flow"))
-    if fidelity not in FIDELITIES:
-        message = f"must be {' or '.join(FIDELITIES)}, not '{fidelity}'"
-        fault = Fault(
-            Argument("overrides"), None, "fidelity", message, nearest(fidelity, FIDELITIES)
-        )
-        raise ScenarioError([fault])
+    fidelity = _one_of(settings, "fidelity", FIDELITIES)
     for key, own in ONLY.items():
         if key in settings and own != fidelity:
             message = f"is of fidelity '{own}'; this is '{fidelity}'"
@@ -314,13 +322,23 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     costs = Costs(0, card["pio_write"], 0, 0, 0, load_card("loggops")["eager"])
     changed = tuple(
         f"{key}={settings[key]}"
-        for key in ("L", "rate", "dma_slow", *whole_numbers)
+        for key in ("L", "rate", "dma_slow", "landing", *whole_numbers)
         if key in settings
     )
     slower = read_setting("dma_slow", settings.get("dma_slow", 1), _factor)
     model: Model = "cycle" if fidelity == "cycle" else "flow"
-    chosen = Chosen(name, model, costs, card, network, rate, extra, slower, changed)
+    in_sram = _one_of(settings, "landing", LANDINGS) == "sram"
+    chosen = Chosen(name, model, costs, card, network, rate, extra, slower, in_sram, changed)
     return _with_costs(chosen, {key: settings[key] for key in ("o", "O", "S") if key in settings})
+
+
+def _one_of(settings: Mapping[str, object], key: str, names: Sequence[str]) -> str:
+    """Return the name that a setting has, by default the first."""
+    found = str(settings.get(key, names[0]))
+    if found not in names:
+        message = f"must be {' or '.join(names)}, not '{found}'"
+        raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(found, names))
+    return found
 
 
 def _factor(value: object) -> float:

@@ -24,6 +24,7 @@ from dvsim.kinds.workload.skeletons import (
     Skeleton,
     Sweep3d,
 )
+from dvsim.kinds.workload.team import Team
 from dvsim.scenario import bounds
 from dvsim.scenario.fields import Whole
 
@@ -155,7 +156,7 @@ class Permutation(Skeleton):
 
 AnySkeleton = Annotated[
     Halo2d | Halo3d | Halo3d26 | Sweep3d | Allreduce | Alltoall | Fft3d | Gups | Incast
-    | Permutation,
+    | Permutation | Team,
     Field(discriminator="name"),
 ]  # fmt: skip
 """A table ``[skeleton]``: its key `name` says which it is."""
@@ -164,6 +165,7 @@ SKELETONS: dict[str, type[Skeleton]] = {
     one.__name__.lower(): one
     for one in (
         Halo2d, Halo3d, Halo3d26, Sweep3d, Allreduce, Alltoall, Fft3d, Gups, Incast, Permutation,
+        Team,
     )
 }  # fmt: skip
 """Skeletons by name."""

@@ -87,6 +87,13 @@ class FabricTable(Table):
         Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
         Field(description="slots, of a Data Vortex"),
     ] = None
+    fidelity: Annotated[
+        Literal["flow", "cycle"] | None, Field(description="of a Data Vortex: cycle is every word")
+    ] = None
+    landing: Annotated[
+        Literal["memory", "sram"] | None,
+        Field(description="where messages end, of a Data Vortex at fidelity cycle"),
+    ] = None
     faults: Annotated[
         tuple[Text, ...], Fixed(), Field(description="what is wrong in it: 'dead plane=3'")
     ] = ()
@@ -102,6 +109,8 @@ SETTINGS: Mapping[str, str] = {
     "rate": "rate",
     "planes": "planes",
     "link": "link",
+    "fidelity": "fidelity",
+    "landing": "landing",
 }
 """The keys of ``[fabric]`` and the settings that they are."""
 
