@@ -30,6 +30,7 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #include "vortex/kernel.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
 
@@ -42,6 +43,7 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #include "vortex/kernel.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
 #pragma GCC pop_options
@@ -53,6 +55,7 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #include "vortex/kernel.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
 #pragma GCC pop_options
