@@ -2,8 +2,9 @@
 
 The models of both are compiled by the same compiler with the same flags, and run the same kernels
 of `kernels/models.c`, each as often as the other and in turns, with each instruction set that this
-machine has: a gain or a loss is never a matter of the machine. That both delivered the same
-packets is checked. Of the card it is the rows of `emulator.py`, by the emulators of both trees.
+machine has. What counts is the processor's time, so what others run meanwhile changes little: a
+gain or a loss is never a matter of the machine. That both delivered the same packets is checked. Of
+the card it is the rows of `emulator.py`, by the emulators of both trees.
 
     bench/against.py REVISION [KERNEL ...]      such as: HEAD~1 switch-1024x8 card-put
 """

@@ -16,10 +16,11 @@ enum { TURNS = 1 << 22, CHOICES = 1 << 16, TIMES = 7 };
 /* The compiler must neither drop nor join what goes on with a value. */
 #define KEEP(value) __asm__ volatile("" : "+r"(value))
 
+/* The processor's time of this program, as in counted.h. */
 static double now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
