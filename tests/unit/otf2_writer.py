@@ -115,9 +115,10 @@ class Otf2:
     def group_sync(self, rank, time, group, window=0):
         self.put(rank, time, 39, self.n(1, window, group))
 
-    def locked(self, rank, time, remote, window=0):
-        self.put(rank, time, 40, self.n(window, remote, 0) + b"\0")
-        self.put(rank, time, 41, self.n(window, remote, 0) + b"\0")
+    def locked(self, rank, time, remote, window=0, *, shared=0):
+        """Write that a rank has a lock on another, or with `NONE` on all."""
+        self.put(rank, time, 40, self.n(window, remote, 0) + bytes([shared]))
+        self.put(rank, time, 41, self.n(window, remote, 0) + bytes([shared]))
 
     def unlocked(self, rank, time, remote, window=0):
         self.put(rank, time, 43, self.n(window, remote, 0))

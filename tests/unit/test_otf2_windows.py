@@ -1,5 +1,7 @@
 """Are one-sided operations of OTF2 archives replayed beside the other rank's program?"""
 
+import re
+
 import numpy as np
 import pytest
 from otf2_writer import Otf2
@@ -44,11 +46,102 @@ def test_a_put_does_not_wait_for_the_program_of_the_other(tmp_path):
     found = replayed(archive, tmp_path)
     assert (found.plain()["messages"], found.plain()["bytes"]) == (1, 1001)
     assert found.plain()["collective_messages"] == 3  # a lock and its answer, an answer of the put
-    assert dict(found.graph.skipped) == {
-        "communicators and windows made or freed": 2, "waiting for locks that others hold": 1,
-    }  # fmt: skip
+    assert dict(found.graph.skipped) == {"communicators and windows made or freed": 2}
     assert found.finish_ns[0] == 2 * TRIP + 1000 * BYTE
     assert found.finish_ns[1] == 1_000_000  # as long as it computes: nothing interrupts it
+
+
+ASKED = OWN + LATENCY + OWN  # a byte that comes to an agent
+
+
+def locked(archive, rank, begin, had, released, remote=2, *, shared=0):
+    """Let a rank ask for a lock, have it, and release it."""
+    archive.enter(rank, begin, "MPI_Win_lock")
+    archive.locked(rank, had, remote, shared=shared)
+    archive.leave(rank, had, "MPI_Win_lock")
+    archive.call(rank, released, released + 2, "MPI_Win_unlock", ("unlocked", remote))
+
+
+def test_a_lock_that_another_rank_has_is_waited_for(tmp_path):
+    archive = made(3)
+    locked(archive, 0, 0, 10, 100_000)
+    locked(archive, 1, 50_000, 100_010, 100_020)
+    found = replayed(archive, tmp_path)
+    released = TRIP + 100_000 - 10
+    assert found.finish_ns[1] == released + ASKED + ASKED + 10
+    assert found.matrix(messages=True).tolist() == [[0, 0, 2], [0, 0, 1], [1, 1, 0]]
+    assert set(found.graph.skipped) == {"communicators and windows made or freed"}
+
+
+def test_locks_are_given_in_the_order_of_the_trace(tmp_path):
+    """The first one asks first in the replay, as it does not compute, but had it last."""
+    archive = made(3)
+    locked(archive, 0, 0, 200_000, 200_100)
+    locked(archive, 1, 50_000, 50_010, 90_000)
+    found = replayed(archive, tmp_path)
+    assert found.finish_ns[0] > found.finish_ns[1] > 90_000
+
+
+def test_locks_that_ranks_share_wait_for_none_but_one_alone(tmp_path):
+    archive = made(4)
+    locked(archive, 0, 0, 10, 100_000, 3, shared=1)
+    locked(archive, 1, 20_000, 20_010, 40_000, 3, shared=1)
+    locked(archive, 2, 60_000, 100_010, 100_020, 3)
+    found = replayed(archive, tmp_path)
+    assert found.finish_ns[1] < 60_000
+    assert found.finish_ns[2] == TRIP + 99_990 + 2 * ASKED + 10
+
+
+def test_a_lock_of_all_waits_for_those_that_one_has_alone(tmp_path):
+    def length(of_zero):
+        archive = made(3)
+        locked(archive, 0, 0, 10, 100_000, shared=of_zero)
+        archive.call(1, 0, 100_010, "MPI_Win_lock_all")
+        archive.locked(1, 100_005, None, shared=1)
+        archive.call(1, 100_020, 100_030, "MPI_Win_unlock_all", ("unlocked", None))
+        found = replayed(archive, tmp_path)
+        return found.finish_ns[1], found.matrix(messages=True)[1].tolist()
+
+    archive = length(0)
+    assert archive[0] > 100_000
+    assert archive[1] == [0, 0, 1]
+    assert length(1)[1] == [0, 0, 0]
+
+
+def test_a_program_that_mpi_let_go_on_before_it_had_the_lock_waits_in_its_unlock(tmp_path):
+    """Rank 0 takes a message under its lock that rank 1 sends under the same lock."""
+    archive = made(3)
+    archive.call(0, 0, 10, "MPI_Win_lock", ("locked", 2))
+    archive.call(0, 10, 60, "MPI_Recv", ("recv", 1, 8))
+    archive.call(0, 90, 100, "MPI_Win_unlock", ("unlocked", 2))
+    archive.call(1, 20, 30, "MPI_Win_lock", ("locked", 2))
+    archive.call(1, 30, 40, "MPI_Send", ("send", 0, 8))
+    archive.call(1, 50, 120, "MPI_Win_unlock", ("unlocked", 2))
+    archive.events[1][-2] = (110, archive.events[1][-2][1])
+    found = replayed(archive, tmp_path)
+    assert found.finish_ns[1] > found.finish_ns[0]
+
+
+def test_a_lock_that_is_never_released_is_named_with_who_waits(tmp_path):
+    archive = made(3)
+    archive.call(0, 0, 10, "MPI_Win_lock", ("locked", 2))
+    locked(archive, 1, 20, 100, 200)
+    with pytest.raises(RunFailed) as error:
+        replayed(archive, tmp_path)
+    assert "rank 1, operation 2: recv 1 B from 2, the answer" in str(error.value)
+    assert "rank 2, operation 4: recv 1 B from 0, the release of a lock" in str(error.value)
+
+
+def test_ranks_that_wait_for_each_others_locks_are_named(tmp_path):
+    archive = made(2)
+    for rank in range(2):
+        archive.call(rank, 0, 10, "MPI_Win_lock", ("locked", rank))
+        archive.call(rank, 20 + rank, 30, "MPI_Win_lock", ("locked", 1 - rank))
+    with pytest.raises(RunFailed, match="can never complete") as error:
+        replayed(archive, tmp_path)
+    for rank in range(2):
+        said = rf"rank {rank}, operation \d+: recv 1 B from {rank}, the release of a lock"
+        assert re.search(said, str(error.value))
 
 
 def test_a_get_brings_its_bytes_back_and_an_atomic_both_ways(tmp_path):

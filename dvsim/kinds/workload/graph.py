@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dvsim.core.arrays import check_memory
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.check import (
+    AGENT_TAGS,
     ANY,
     CALC,
     CARRIED_TAG,
@@ -143,6 +144,8 @@ class Graph:
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
         kind, peer, tag = (int(one[operation]) for one in (self.kind, self.peer, self.tag))
         what = described(kind, peer, tag, int(self.size[operation]))
+        if self.agent and tag in AGENT_TAGS:
+            what = what.replace(f"tag {tag}", AGENT_TAGS[tag])
         return f"rank {rank}, operation {place}{line}: {what}"
 
     def fault(self, operation: int, message: str) -> Fault:

@@ -10,8 +10,7 @@ own, so that neither program waits for the other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partialmethod
 from typing import Any, NoReturn
 
@@ -19,14 +18,28 @@ from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import (
     ANY,
     CALC,
-    CARRIED_TAG,
     COLLECTIVE_TAG,
     RECV,
+    RELEASE_TAG,
     SEND,
     file_of,
 )
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
+from dvsim.kinds.workload.cursor import (
+    AGENT,
+    COLLECTIVE,
+    LOCK,
+    REMOTE,
+    UNLOCK,
+    WAIT,
+    Communicator,
+    Cursor,
+    Entry,
+    Served,
+    serve,
+)
 from dvsim.kinds.workload.graph import Builder, Graph
+from dvsim.kinds.workload.locks import Locks
 from dvsim.kinds.workload.schedule import Schedule
 from dvsim.scenario import bounds
 
@@ -34,34 +47,6 @@ WORLD = 0
 """The communicator of all ranks."""
 
 OWN_TAGS = 1 << 24  # of the communicator of all; others get tags from here on
-
-AGENT = 1
-"""The processor that does one-sided operations, at both ends."""
-
-_WAIT, _COLLECTIVE, _REMOTE = 3, 4, 5  # calls beside `CALC`, `SEND` and `RECV`
-_AGREED_TAG = CARRIED_TAG - 1  # and downwards: of messages of one byte that carry nothing
-
-
-@dataclass
-class _Entry:
-    """A rank's part in a collective."""
-
-    kind: str
-    size: int | tuple[int, ...]
-    root: int
-    line: int
-
-
-@dataclass
-class _Communicator:
-    """Ranks that communicate, and the collectives of each, by its rank in the communicator."""
-
-    members: tuple[int, ...]
-    place: dict[int, int]
-    entries: list[dict[int, _Entry]] = field(default_factory=list)
-    count: dict[int, int] = field(default_factory=dict)
-    schedules: list[Schedule] = field(default_factory=list)
-    tags: list[int] = field(default_factory=list)
 
 
 class Program:
@@ -86,12 +71,13 @@ class Program:
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
         self._calls: list[list[tuple[Any, ...]]] = [[] for _ in range(ranks)]
-        self._communicators: list[_Communicator] = []
+        self._communicators: list[Communicator] = []
         self._known: dict[Hashable, int] = {}
         self._tags: dict[tuple[int, int], int] = {}
         self._waits: list[dict[int, Sequence[int]]] = [{} for _ in range(ranks)]
-        self._agreed: dict[Hashable, int] = {"request": _AGREED_TAG, "answer": _AGREED_TAG - 1}
-        self._served: list[list[tuple[int, int, int]]] = [[] for _ in range(ranks)]
+        self._agreed: dict[Hashable, int] = {}
+        self._served: list[list[Served]] = [[] for _ in range(ranks)]
+        self._locks = Locks()
         self.communicator(None, range(ranks))
 
     def communicator(self, key: Hashable, members: Iterable[int]) -> int:
@@ -101,7 +87,7 @@ class Program:
             found = self._known[key] = len(self._communicators)
             ranks = tuple(members)
             place = {rank: at for at, rank in enumerate(ranks)}
-            self._communicators.append(_Communicator(ranks, place))
+            self._communicators.append(Communicator(ranks, place))
         return found
 
     def members(self, communicator: int) -> tuple[int, ...]:
@@ -154,7 +140,7 @@ class Program:
 
         The key stands for what it says; notices of one key never match those of another.
         """
-        tag = self._agreed.setdefault(key, _AGREED_TAG - len(self._agreed))
+        tag = self._agreed.setdefault(key, RELEASE_TAG - 1 - len(self._agreed))
         self._calls[rank].append((kind, line, peer, 1, tag, None))
 
     def remote(
@@ -166,8 +152,39 @@ class Program:
         that it is done. The rank goes on at once.
         """
         self._checked(rank, min(sent, received), line)
-        self._calls[rank].append((_REMOTE, line, peer, sent, received, request))
-        self._served[peer].append((rank, sent, received))
+        self._calls[rank].append((REMOTE, line, peer, sent, received, request))
+        self._served[peer].append(Served(rank, sent, received))
+
+    def lock(
+        self,
+        rank: int,
+        window: Hashable,
+        peers: Iterable[int],
+        time: int,
+        *,
+        exclusive: bool,
+        asks: bool,
+    ) -> None:
+        """Let a rank lock the memory of others in a window; who holds it then is waited for.
+
+        Args:
+            rank, window, peers: Whose memory, and by whom it is locked.
+            time: In the trace; also of `unlock`. Ranks get a lock in the order in which they
+                released it.
+            exclusive: Whether nobody else may have it meanwhile.
+            asks: Whether messages ask for it though nobody else ever has it.
+        """
+        holds = [self._locks.taken(rank, window, peer, time, exclusive, asks) for peer in peers]
+        for one in holds:
+            self._served[one.peer].append(Served(rank, hold=one))
+        self._calls[rank].append((LOCK, 0, holds))
+
+    def unlock(self, rank: int, window: Hashable, peers: Iterable[int], time: int) -> None:
+        """Let a rank give back locks that it has; others are passed over."""
+        holds = self._locks.given(rank, window, peers, time)
+        for one in holds:
+            self._served[one.peer].append(Served(rank, hold=one, releases=True))
+        self._calls[rank].append((UNLOCK, 0, holds))
 
     def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
         """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
@@ -186,7 +203,7 @@ class Program:
 
     def wait(self, rank: int, requests: Sequence[Hashable], line: int = 0) -> None:
         """Let a rank wait for requests; those that are done already are passed over."""
-        self._calls[rank].append((_WAIT, line, tuple(requests)))
+        self._calls[rank].append((WAIT, line, tuple(requests)))
 
     def collective(
         self,
@@ -222,8 +239,8 @@ class Program:
         one.count[mine] = number + 1
         if number == len(one.entries):
             one.entries.append({})
-        one.entries[number][mine] = _Entry(kind, given, root, line)
-        self._calls[rank].append((_COLLECTIVE, line, communicator, number, mine, request))
+        one.entries[number][mine] = Entry(kind, given, root, line)
+        self._calls[rank].append((COLLECTIVE, line, communicator, number, mine, request))
 
     def _checked(self, rank: int, size: int, line: int) -> None:
         if size < 0:
@@ -252,19 +269,17 @@ class Program:
         builder.traced_ns = self.traced_ns
         builder.skipped = dict(self.skipped)
         builder.expanded = True
+        self._locks.order()
         for rank, calls in enumerate(self._calls):
-            _Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
+            Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
         builder.line = 0
         for rank, served in enumerate(self._served):
-            for peer, sent, received in served:
+            if served:
                 builder.agent = AGENT
-                size, tag = _asked(sent)
-                asked = builder.recv(rank, peer, size, tag, cpu=AGENT)
-                size, tag = _answered(received)
-                builder.send(rank, peer, size, tag, after=[asked], cpu=AGENT)
+                serve(builder, rank, served)
         return builder.build()
 
-    def _scheduled(self, one: _Communicator, number: int) -> Schedule:
+    def _scheduled(self, one: Communicator, number: int) -> Schedule:
         """Return the operations of the collective that ranks of a communicator enter as n-th."""
         entries = one.entries[number]
         first = min(entries)
@@ -286,15 +301,7 @@ class Program:
             self.refuse(one.members[first], named.line, str(error))
 
 
-def _asked(size: int) -> tuple[int, int]:
-    return (size, CARRIED_TAG) if size else (1, _AGREED_TAG)
-
-
-def _answered(size: int) -> tuple[int, int]:
-    return (size, CARRIED_TAG + 1) if size else (1, _AGREED_TAG - 1)
-
-
-def _agreed(kind: str, root: int, entries: Sequence[_Entry]) -> int | list[Any]:
+def _agreed(kind: str, root: int, entries: Sequence[Entry]) -> int | list[Any]:
     """Return the size of a collective from what its ranks say."""
     sizes = [entry.size for entry in entries]
     if kind in ("gatherv", "scatterv", "allgatherv", "alltoallv"):
@@ -308,93 +315,3 @@ def _agreed(kind: str, root: int, entries: Sequence[_Entry]) -> int | list[Any]:
 
 def _number(size: int | tuple[int, ...]) -> int:
     return size if isinstance(size, int) else sum(size)
-
-
-class _Cursor:
-    """Turns the calls of a rank into operations; knows what the next one waits for."""
-
-    def __init__(self, builder: Builder, rank: int) -> None:
-        self.builder = builder
-        self.rank = rank
-        self.after: list[int] = []
-        self.started: list[int] = []
-        self.requests: dict[Hashable, list[int]] = {}
-
-    def run(
-        self,
-        calls: Sequence[tuple[Any, ...]],
-        communicators: Sequence[_Communicator],
-        waits: Mapping[int, Sequence[int]],
-    ) -> None:
-        """Add the operations of all calls; `waits` are those of calls that are not in a row."""
-        ends: dict[int, list[int]] = {}
-        for place, call in enumerate(calls):
-            if place in waits:
-                found = dict.fromkeys(one for before in waits[place] for one in ends[before])
-                self.after, self.started = list(found), []
-            self._add(call, communicators)
-            if waits:
-                ends[place] = self.after
-
-    def _add(self, call: tuple[Any, ...], communicators: Sequence[_Communicator]) -> None:
-        """Add the operations of a call."""
-        builder, rank = self.builder, self.rank
-        kind, line, *rest = call
-        builder.line = line
-        if kind == CALC:
-            number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
-            self._goes_on([number], None)
-        elif kind == _WAIT:
-            for request in rest[0]:
-                self.after += self.requests.pop(request, ())
-            ended = set(self.after)
-            self.started = [one for one in self.started if one not in ended]
-        elif kind == _COLLECTIVE:
-            communicator, number, mine, request = rest
-            one = communicators[communicator]
-            self._collective(one, one.schedules[number], one.tags[number], mine, request)
-        elif kind == _REMOTE:
-            peer, sent, received, request = rest
-            size, tag = _asked(sent)
-            number = builder.send(
-                rank, peer, size, tag, after=self.after, after_start=self.started, cpu=AGENT
-            )
-            size, tag = _answered(received)
-            answer = builder.recv(rank, peer, size, tag, after_start=[number], cpu=AGENT)
-            self._goes_on([answer], request, [number])
-        else:
-            peer, size, tag, request = rest
-            number = builder.message(
-                kind, rank, peer, size, tag, after=self.after, after_start=self.started
-            )
-            self._goes_on([number], request, [number])
-
-    def _goes_on(self, ends: list[int], request: Hashable, begins: Sequence[int] = ()) -> None:
-        if request is None:
-            self.after, self.started = ends, []
-        else:
-            self.requests[request] = ends
-            self.after, self.started = [], list(begins)
-
-    def _collective(
-        self, one: _Communicator, given: Schedule, tag: int, mine: int, request: Hashable
-    ) -> None:
-        """Add a rank's operations of a collective, each step after the one before."""
-        builder, rank = self.builder, self.rank
-        before, started, here, begins = self.after, self.started, list[int](), list[int]()
-        last = -1
-        for kind, peer, size, step in given.operations(mine):
-            if step != last and last >= 0:
-                before, started = here, []
-                here = []
-            last = step
-            number = builder.message(
-                kind, rank, one.members[peer], size, tag, after=before, after_start=started
-            )
-            here.append(number)
-            if before is self.after:
-                begins.append(number)
-        if here:
-            self._goes_on(here, request, begins)
-        elif request is not None:
-            self.requests[request] = []

@@ -86,6 +86,9 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     ranks = [
         Rank(program, rank, file, known, own_of(file), chunk) for rank, file in enumerate(files)
     ]
+    locked = set[tuple[int, int]]().union(*(one.locked for one in ranks))
+    for one in ranks:
+        one.locked = locked
     begin, end = min(one.first for one in ranks), max(one.last for one in ranks)
     for one in ranks:
         one.read(begin)
@@ -125,6 +128,8 @@ class Rank:
         self.count = 0  # events that were read
         with of_rank(rank, lambda: self.count, "event"):
             self.first, self.last = self._decode(chunk)
+        self.locked = self.windows.exclusive(self.events)
+        """The windows, and places in them, that some rank locks for itself alone."""
 
     def _decode(self, chunk: int) -> tuple[int, int]:
         """Keep the events that say something of MPI; return the first and the last time."""

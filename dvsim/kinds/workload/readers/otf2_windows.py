@@ -7,7 +7,7 @@ rank began before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.check import RECV, SEND
@@ -15,7 +15,7 @@ from dvsim.kinds.workload.readers.scorep import KINDS
 from dvsim.scenario import bounds
 
 if TYPE_CHECKING:
-    from dvsim.kinds.workload.readers.otf2 import Fields, Rank
+    from dvsim.kinds.workload.readers.otf2 import Event, Fields, Rank
 
 (
     MADE, FREED, BEGIN, END, GROUP, REQUESTED, LOCKED, TRIED, UNLOCKED, SYNC, CHANGE, PUT, GET,
@@ -28,6 +28,9 @@ LAYOUT = {
     GET: "nnnn", ATOMIC: "nnbnnn", BLOCKING: "nn", NON_BLOCKING: "nn", TEST: "nn", REMOTE: "nn",
 }  # fmt: skip
 """Fields of the events: numbers, and single bytes."""
+
+SHARED = 1
+"""The kind of a lock that several may have at once; else one alone."""
 
 _ENDS = ("unlock", "unlock_all", "flush", "flush_all", "complete", "fence")
 ENDS = {f"MPI_Win_{name}": False for name in _ENDS}
@@ -143,7 +146,7 @@ class Windows:
         _, window, group = fields
         own, known, program = self.rank.own, self.rank.known, self.rank.program
         members = known.groups.get(own.groups.get(group, group), (0, 0, []))[2]
-        shared = own.windows.get(window, window)
+        shared = self._shared(window)
         call = self.rank.call.removeprefix("MPI_Win_")
         if call not in NOTICES:
             program.skip("one-sided synchronization of other kinds")
@@ -156,20 +159,39 @@ class Windows:
                 self.rank.refuse(f"group {group} has rank {other}; the last is {program.ranks - 1}")
             program.notice(kind, self.rank.rank, other, (says, shared))
 
+    def _peers(self, window: int, remote: int) -> list[int]:
+        """Return whose memory is locked: a rank's, or that of all that some rank locks alone."""
+        members = self.rank.program.members(self._communicator(window))
+        if remote < len(members):
+            return [members[remote]]
+        shared = self._shared(window)
+        return [rank for place, rank in enumerate(members) if (shared, place) in self.rank.locked]
+
+    def _shared(self, window: int) -> int:
+        return self.rank.own.windows.get(window, window)
+
+    def exclusive(self, events: Sequence[Event]) -> set[tuple[int, int]]:
+        """Return the windows, and places in them, that the rank locks for itself alone."""
+        locks = [fields for kind, _, _, fields in events if kind in (LOCKED, TRIED)]
+        return {(self._shared(one[0]), one[1]) for one in locks if one[3] != SHARED}
+
     def _locked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)
-        window, remote, *_ = fields
-        self.rank.program.skip("waiting for locks that others hold")
-        if remote < len(self.rank.program.members(self._communicator(window))):
-            request, other = ("lock", window), self._other(window, remote)
-            self.rank.program.remote(self.rank.rank, other, 0, 0, request=request)
-            self.rank.program.wait(self.rank.rank, [request])
+        window, remote, _, kind = fields
+        peers, program = self._peers(window, remote), self.rank.program
+        single = remote < len(program.members(self._communicator(window)))
+        program.lock(
+            self.rank.rank, self._shared(window), peers, time,
+            exclusive=kind != SHARED, asks=single,
+        )  # fmt: skip
 
     def _unlocked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)
         window, remote, _ = fields
         some = remote < len(self.rank.program.members(self._communicator(window)))
         self._end(window, self._other(window, remote) if some else None)
+        peers = self._peers(window, remote)
+        self.rank.program.unlock(self.rank.rank, self._shared(window), peers, time)
 
     def _passes(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)

@@ -1,0 +1,210 @@
+"""From the calls of a rank to its operations, and what each of them waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dvsim.kinds.workload.check import (
+    ANSWER_TAG,
+    CALC,
+    CARRIED_TAG,
+    RELEASE_TAG,
+    REQUEST_TAG,
+)
+from dvsim.kinds.workload.graph import Builder
+from dvsim.kinds.workload.locks import Hold
+from dvsim.kinds.workload.schedule import Schedule
+
+AGENT = 1
+"""The processor that does one-sided operations, at both ends."""
+
+WAIT, COLLECTIVE, REMOTE, LOCK, UNLOCK = range(3, 8)
+"""Kinds of calls beside `CALC`, `SEND` and `RECV`."""
+
+
+@dataclass
+class Entry:
+    """A rank's part in a collective."""
+
+    kind: str
+    size: int | tuple[int, ...]
+    root: int
+    line: int
+
+
+@dataclass
+class Communicator:
+    """Ranks that communicate, and the collectives of each, by its rank in the communicator."""
+
+    members: tuple[int, ...]
+    place: dict[int, int]
+    entries: list[dict[int, Entry]] = field(default_factory=list)
+    count: dict[int, int] = field(default_factory=dict)
+    schedules: list[Schedule] = field(default_factory=list)
+    tags: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Served:
+    """What a rank's agent does for another: it takes a message and answers, or takes a release."""
+
+    rank: int
+    sent: int = 0
+    received: int = 0
+    hold: Hold | None = None
+    releases: bool = False
+
+
+def _asked(size: int) -> tuple[int, int]:
+    return (size, CARRIED_TAG) if size else (1, REQUEST_TAG)
+
+
+def _answered(size: int) -> tuple[int, int]:
+    return (size, CARRIED_TAG + 1) if size else (1, ANSWER_TAG)
+
+
+def serve(builder: Builder, rank: int, served: Sequence[Served]) -> None:
+    """Add what the agent of a rank does; it answers for a lock when others have released it."""
+    released: dict[int, int] = {}
+    answers: list[tuple[int, Hold]] = []
+    for one in served:
+        hold = one.hold
+        if one.releases:
+            assert hold is not None  # of a lock
+            if hold.awaited:
+                released[id(hold)] = builder.recv(rank, one.rank, 1, RELEASE_TAG, cpu=AGENT)
+            continue
+        if hold is not None and not hold.is_asked:
+            continue
+        size, tag = _asked(one.sent)
+        asked = builder.recv(rank, one.rank, size, tag, cpu=AGENT)
+        size, tag = _answered(one.received)
+        answer = builder.send(rank, one.rank, size, tag, after=[asked], cpu=AGENT)
+        if hold is not None:
+            answers.append((answer, hold))
+    for answer, hold in answers:
+        for before in hold.before:
+            found = released.get(id(before))
+            if found is None:  # it is never released: nobody sends what is waited for here
+                found = builder.recv(rank, before.rank, 1, RELEASE_TAG, cpu=AGENT)
+                released[id(before)] = found
+            builder.require(answer, found)
+
+
+class Cursor:
+    """Turns the calls of a rank into operations; knows what the next one waits for."""
+
+    def __init__(self, builder: Builder, rank: int) -> None:
+        self.builder = builder
+        self.rank = rank
+        self.after: list[int] = []
+        self.started: list[int] = []
+        self.requests: dict[Hashable, list[int]] = {}
+
+    def run(
+        self,
+        calls: Sequence[tuple[Any, ...]],
+        communicators: Sequence[Communicator],
+        waits: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Add the operations of all calls; `waits` are those of calls that are not in a row."""
+        ends: dict[int, list[int]] = {}
+        for place, call in enumerate(calls):
+            if place in waits:
+                found = dict.fromkeys(one for before in waits[place] for one in ends[before])
+                self.after, self.started = list(found), []
+            self._add(call, communicators)
+            if waits:
+                ends[place] = self.after
+
+    def _add(self, call: tuple[Any, ...], communicators: Sequence[Communicator]) -> None:
+        """Add the operations of a call."""
+        builder, rank = self.builder, self.rank
+        kind, line, *rest = call
+        builder.line = line
+        if kind == CALC:
+            number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
+            self._goes_on([number], None)
+        elif kind == WAIT:
+            self._wait(rest[0])
+        elif kind == COLLECTIVE:
+            communicator, number, mine, request = rest
+            one = communicators[communicator]
+            self._collective(one, one.schedules[number], one.tags[number], mine, request)
+        elif kind == REMOTE:
+            self._remote(*rest)
+        elif kind == LOCK:
+            self._lock(rest[0])
+        elif kind == UNLOCK:
+            self._unlock(rest[0])
+        else:
+            peer, size, tag, request = rest
+            number = builder.message(
+                kind, rank, peer, size, tag, after=self.after, after_start=self.started
+            )
+            self._goes_on([number], request, [number])
+
+    def _wait(self, requests: Sequence[Hashable]) -> None:
+        for request in requests:
+            self.after += self.requests.pop(request, ())
+        ended = set(self.after)
+        self.started = [one for one in self.started if one not in ended]
+
+    def _remote(self, peer: int, sent: int, received: int, request: Hashable) -> None:
+        builder, rank = self.builder, self.rank
+        size, tag = _asked(sent)
+        number = builder.send(
+            rank, peer, size, tag, after=self.after, after_start=self.started, cpu=AGENT
+        )
+        size, tag = _answered(received)
+        answer = builder.recv(rank, peer, size, tag, after_start=[number], cpu=AGENT)
+        self._goes_on([answer], request, [number])
+
+    def _lock(self, holds: Sequence[Hold]) -> None:
+        """Ask for locks; wait for those that the trace shows were free then."""
+        asked = [one for one in holds if one.is_asked]
+        for one in asked:
+            self._remote(one.peer, 0, 0, ("lock", id(one)))
+        self._wait([("lock", id(one)) for one in asked if not one.late])
+
+    def _unlock(self, holds: Sequence[Hold]) -> None:
+        self._wait([("lock", id(one)) for one in holds])
+        for one in holds:
+            if one.awaited:
+                number = self.builder.send(
+                    self.rank, one.peer, 1, RELEASE_TAG,
+                    after=self.after, after_start=self.started, cpu=AGENT,
+                )  # fmt: skip
+                self.after, self.started = [], [number]
+
+    def _goes_on(self, ends: list[int], request: Hashable, begins: Sequence[int] = ()) -> None:
+        if request is None:
+            self.after, self.started = ends, []
+        else:
+            self.requests[request] = ends
+            self.after, self.started = [], list(begins)
+
+    def _collective(
+        self, one: Communicator, given: Schedule, tag: int, mine: int, request: Hashable
+    ) -> None:
+        """Add a rank's operations of a collective, each step after the one before."""
+        builder, rank = self.builder, self.rank
+        before, started, here, begins = self.after, self.started, list[int](), list[int]()
+        last = -1
+        for kind, peer, size, step in given.operations(mine):
+            if step != last and last >= 0:
+                before, started = here, []
+                here = []
+            last = step
+            number = builder.message(
+                kind, rank, one.members[peer], size, tag, after=before, after_start=started
+            )
+            here.append(number)
+            if before is self.after:
+                begins.append(number)
+        if here:
+            self._goes_on(here, request, begins)
+        elif request is not None:
+            self.requests[request] = []
