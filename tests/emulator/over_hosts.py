@@ -70,6 +70,7 @@ FUNCTIONAL = (
         for how, code in (("die", KILLED), ("fail", 4), ("end", 0), ("block", KILLED))
     ),
     Case("after_the_end", (1, 2), options=REORDER, said="good"),
+    *(Case("nobody_reads", (2, 1), options=options) for options in ((), REORDER)),
     Case("overlooked", (1, 2), options=("--fault", "extra-polls=0.5"), said="good"),
     Case("outside", (1, 1), said="card 1 of 2"),
     Case("sized", (1, 1)),

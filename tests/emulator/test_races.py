@@ -66,3 +66,10 @@ def test_a_poll_that_ends_looks_at_what_was_only_half_there(emulator, seed):
 def test_a_flush_that_ends_takes_what_the_receiving_thread_has_not_taken(emulator):
     done = emulator.run(2, "client_last", timeout=60)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "1"]], ids=["in-order", "reordered"])
+def test_a_send_to_a_full_fifo_that_nobody_reads_ends(emulator, order):
+    """Over hosts: the same program in over_hosts.py."""
+    done = emulator.run(3, "nobody_reads", options=[*SMALL, *order], timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

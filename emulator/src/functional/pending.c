@@ -165,9 +165,38 @@ static void start_thread(struct vic *card, struct pending *pending)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool is_few(void *what)
+static bool is_few(const struct vic *card)
 {
-    return atomic_load(pending_of(what)->count) <= FEW;
+    return atomic_load(pending_of(card)->count) <= FEW;
+}
+
+/* For a full FIFO whose program has ended: it never leaves. */
+static bool is_lost(const struct vic *card, uint64_t header)
+{
+    struct packet packet = packet_of(header);
+    return packet.op == VIC_FIFO && card_is_left(&card->job->card[packet.dest]) && !fifo_has_room(card, packet.dest);
+}
+
+/* If nothing but lost words is pending, they shall not keep others from their room. Of a transfer they stay undone. */
+static bool drop_lost(struct vic *card)
+{
+    struct pending *pending = pending_of(card);
+    bool lost = true;
+    pthread_mutex_lock(&pending->lock);
+    for (size_t i = 0; i < atomic_load(pending->count) && lost; i++) {
+        lost = is_lost(card, pending->packet[i].header);
+    }
+    if (lost) {
+        atomic_store(pending->count, 0);
+    }
+    pthread_mutex_unlock(&pending->lock);
+    return lost;
+}
+
+static bool has_room(void *what)
+{
+    struct vic *card = what;
+    return is_few(card) || (atomic_load(&card->job->shared->ended) != 0 && drop_lost(card));
 }
 
 static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
@@ -198,21 +227,34 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
     return status;
 }
 
-static struct wait room_in(struct vic *card)
+/* Until few are pending. VIC_EPEER: it took so long because some of these packets are lost. */
+static int wait_few(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, uint64_t timeout_ns)
 {
-    return (struct wait){.bell = &card->me->arrival, .ready = is_few, .what = card, .progress = pending_progress,
-                         .coming = pending_coming, .kind = WAIT_HELD};
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_room, .what = card, .progress = pending_progress,
+                        .coming = pending_coming, .kind = WAIT_HELD};
+    if (is_few(card)) {
+        return VIC_OK;
+    }
+    int status = wait_for(card, &wait, timeout_ns);
+    for (size_t i = 0; i < n && status == VIC_OK; i++) {
+        uint64_t header = read_once(&headers[i]);
+        if (packet_check(card, header, read_once(&payloads[i])) == VIC_OK && is_lost(card, header)) {
+            status = fail(VIC_EPEER, "the program of card %" PRIu32 " has ended, and its FIFO is full",
+                          packet_of(header).dest);
+        }
+    }
+    return status;
 }
 
 int pending_add(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
               struct transfer *dma, bool wait)
 {
     int status = VIC_OK;
-    for (size_t i = 0; i < n && status == VIC_OK; i += CHUNK) {
-        status = keep_chunk(card, headers + i, payloads + i, n - i < CHUNK ? n - i : CHUNK, dma);
-        if (status == VIC_OK && wait && !is_few(card)) {
-            struct wait room = room_in(card);
-            status = wait_for(card, &room, VIC_FOREVER);
+    for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
+        some = n - i < CHUNK ? n - i : CHUNK;
+        status = keep_chunk(card, headers + i, payloads + i, some, dma);
+        if (status == VIC_OK && wait) {
+            status = wait_few(card, headers + i, payloads + i, some, VIC_FOREVER);
         }
     }
     return status;
@@ -221,8 +263,7 @@ int pending_add(struct vic *card, const uint64_t *headers, const uint64_t *paylo
 int pending_try(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *kept)
 {
     pending_progress(card);
-    struct wait room = room_in(card);
-    int status = wait_for(card, &room, 0);
+    int status = wait_few(card, headers, payloads, n, 0);
     for (size_t i = 0, some; i < n && status == VIC_OK && is_few(card); i += some) {
         some = n - i < CHUNK ? n - i : CHUNK;
         status = keep_chunk(card, headers + i, payloads + i, some, NULL);
