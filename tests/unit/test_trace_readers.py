@@ -158,6 +158,20 @@ def test_every_simgrid_action_is_read(line, said, tmp_path, monkeypatch):
     assert graph.messages > 0
 
 
+@pytest.mark.parametrize("how", ["send", "Ssend", "bsend", "rsend", "isend", "Issend", "ibsend"])
+def test_every_way_to_send_is_a_message(how, tmp_path):
+    (tmp_path / "all").write_text(f"0 init\n1 init\n0 {how} 1 7 1e2 6\n1 Irecv -1 -1 1e2 6\n")
+    graph = read(tmp_path / "all")
+    assert (graph.messages, graph.bytes, dict(graph.skipped)) == (1, 100, {})
+
+
+def test_calls_of_mpi_that_no_simgrid_replay_knows_are_counted(tmp_path):
+    calls = ["Put 1 10 6", "Win_fence", "Start 1 0 10 6", "Start 1 0 10 6", "alltoallw", "testany"]
+    (tmp_path / "all").write_text("".join(f"0 {call}\n" for call in ["init", *calls]))
+    counted = {"put": 1, "win_fence": 1, "start": 2, "alltoallw": 1, "testany": 1}
+    assert read(tmp_path / "all").skipped == counted
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -14,6 +14,7 @@ from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.calls import communicates
 from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
@@ -40,7 +41,12 @@ SKIPPED = (
     "comm_split", "comm_dup", "test", "testall", "testany", "testsome", "waitany", "waitsome",
     "probe", "iprobe",
 )  # fmt: skip
-LIKE = {"reducescatter": "reduce_scatter", "allReduce": "allreduce"}
+LIKE = {
+    "reducescatter": "reduce_scatter",
+    **dict.fromkeys(("ssend", "bsend", "rsend"), "send"),
+    **dict.fromkeys(("issend", "ibsend", "irsend"), "isend"),
+}
+"""Actions that are replayed as others; how a message is buffered is not of the trace."""
 
 Line = tuple[int, str, Sequence[str], Path]
 
@@ -149,7 +155,7 @@ class _Rank:
     def call(self, line: int, action: str, words: Sequence[str], path: Path) -> None:
         """Add the call of a line."""
         self.line, self.words, self.path = line, words, path
-        what = LIKE.get(action, action)
+        what = action = LIKE.get(action, action)
         self.request: int | None = None
         if action in IMMEDIATE:
             what = IMMEDIATE[action]
@@ -169,7 +175,7 @@ class _Rank:
             self._wait(action)
         elif what in COLLECTIVES:
             COLLECTIVES[what](self, what)
-        elif action in SKIPPED:
+        elif action in SKIPPED or communicates(action.capitalize()):
             self.program.skip(action)
         elif action not in NOTHING:
             refuse(path, line, f"knows no action {shown(action)}")
