@@ -168,6 +168,42 @@ def test_json_is_the_same_trace(camel, tmp_path):
     assert read(tmp_path / "packed" / "step.0.et").digest == read(tmp_path / "wire").digest
 
 
+def test_packed_files_may_say_so_in_their_names(tmp_path):
+    (tmp_path / "plain").mkdir()
+    laid(tmp_path / "plain", training(2))
+    (tmp_path / "packed").mkdir()
+    packed = {f"{name}.gz": gzip.compress(data) for name, data in training(2).items()}
+    laid(tmp_path / "packed", packed)
+    digest = read(tmp_path / "plain").digest
+    assert read(tmp_path / "packed").digest == digest
+    assert read(tmp_path / "packed" / "step.1.et.gz").digest == digest
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"type": 7, "comm_type": "ALL_REDUCE", "comm_size": 64, "durationMicros": 0},
+        {"type": "COMM_COLL_NODE", "attr": [{"name": "comm_type", "stringVal": "ALL_REDUCE"},
+                                            {"name": "comm_size", "int64Val": "64"}]},
+    ],
+)  # fmt: skip
+def test_collectives_may_be_named(node, tmp_path):
+    files = {f"a.{rank}.json": json.dumps([{"id": 1, **node}]).encode() for rank in range(2)}
+    assert read(laid(tmp_path, files)).collective == (2, 128)
+
+
+def test_times_may_have_a_fraction(tmp_path):
+    graph = read(laid(tmp_path, {"a.0.json": b'[{"id": 1, "type": 4, "durationMicros": 2.5}]'}))
+    assert told(graph) == ["calc 2500 ns"]
+
+
+def test_tags_may_have_any_size(tmp_path):
+    nodes = [node(1, SEND, comm_dst=0, comm_size=8, comm_tag=1 << 40),
+             node(2, RECV, comm_src=0, comm_size=8, comm_tag=1 << 40)]  # fmt: skip
+    graph = read(laid(tmp_path, {"a.0.et": file(*nodes)}))
+    assert len(set(graph.tag)) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

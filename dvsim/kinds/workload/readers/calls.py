@@ -41,7 +41,7 @@ _COMMUNICATES = re.compile(
     r"|Fetch_and_op|Compare_and_swap|Win_(?!get_|set_)\w+|File_\w+"
     r"|Comm_(i?dup\w*|create\w*|split\w*|free|accept|connect|disconnect|join|spawn\w*|shrink|agree)"
     r"|Intercomm_\w+|Cart_(create|sub)|Graph_create|Dist_graph_create\w*"
-    r"|[IM]?[Pp]robe|Improbe|Test\w*|Waitany|Waitsome|Cancel|Request_free|Start(all)?"
+    r"|Isendrecv(_replace)?|[IM]?[Pp]robe|Improbe|Test\w*|Waitany|Waitsome|Cancel|Request_free|Start(all)?"
     r"|(P|B|S|R)?\w*_init|Parrived|Pready\w*)"
 )
 _LOCAL = {"Comm_create_keyval", "Comm_create_errhandler", "Win_create_keyval", "Test_cancelled"}
@@ -52,7 +52,7 @@ def communicates(name: str) -> bool:
 
     Of the calls that every reader knows, such as sends and waits, it says nothing.
     """
-    bare = name.removeprefix("MPI_")
+    bare = name.removeprefix("MPI_").removesuffix("_c")  # of large counts
     return bare not in _LOCAL and _COMMUNICATES.fullmatch(bare) is not None
 
 

@@ -33,8 +33,15 @@ from dvsim.kinds.workload.readers.chakra_nodes import (
 from dvsim.kinds.workload.readers.text import files_of_ranks, of_rank, picoseconds, refuse
 from dvsim.scenario import bounds
 
-NAME = re.compile(r"(.*)\.(\d{1,7})\.(?:et|json|et\.json)")
-WORDS = (b"_NODE", b"NodeType", b"workload_graph", b'"version"')
+NAME = re.compile(r"(.*)\.(\d{1,7})\.(?:et|et\.gz|json|et\.json)")
+WORDS = (
+    b"_NODE",
+    b"NodeType",
+    b"workload_graph",
+    b'"version"',
+    b"durationMicros",
+    b"duration_micros",
+)
 """Of which JSON of a trace has one near its beginning."""
 
 FLOPS = 1e12
@@ -47,11 +54,17 @@ KINDS = (
 )  # fmt: skip
 """Collectives by their numbers."""
 
+SPELT = (
+    "ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL",
+    "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER",
+)  # fmt: skip
+"""The same as JSON may have them."""
+
 
 def is_file(path: Path, head: bytes) -> bool:
     """Return whether a file is of a rank's nodes, which its name says; of JSON its words, too."""
     named = NAME.fullmatch(path.name) is not None
-    return named and (path.suffix == ".et" or any(one in head for one in WORDS))
+    return named and (path.suffix in (".et", ".gz") or any(one in head for one in WORDS))
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -167,14 +180,15 @@ class _Rank:
         size, tag = node.whole("comm_size"), node.whole("comm_tag")
         if not (0 if sends else ANY) <= peer < self.program.ranks:
             self._refuse(node, f"the ranks are 0 to {self.program.ranks - 1}; no rank {peer}")
-        if not (0 <= size <= bounds.SIZE and 0 <= tag < 1 << 31):
+        if not (0 <= size <= bounds.SIZE and tag >= 0):
             self._refuse(node, f"a message of {size} bytes with tag {tag}")
         add = self.program.send if sends else self.program.recv
         add(self.rank, peer, size, tag)
         return True
 
     def _collective(self, node: Node) -> bool:
-        number, size = node.whole("comm_type", -1), node.whole("comm_size")
+        told, size = node.attributes.get("comm_type"), node.whole("comm_size")
+        number = SPELT.index(told) if told in SPELT else node.whole("comm_type", -1)
         if not 0 <= number < len(KINDS):
             self._refuse(node, f"no collective {number}; there are 0 to {len(KINDS) - 1}")
         if not 0 <= size <= bounds.SIZE:

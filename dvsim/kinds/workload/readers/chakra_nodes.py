@@ -39,7 +39,7 @@ class Node:
     number: int = 0
     kind: int = 0
     after: list[int] = field(default_factory=list)
-    duration: int = 0  # µs
+    duration: float = 0  # µs
     attributes: dict[str, Attribute] = field(default_factory=dict)
 
     def whole(self, name: str, missing: int = 0) -> int:
@@ -98,15 +98,14 @@ def _begins(text: str, at: int) -> int:
 
 
 def _from_json(given: Mapping[str, Any], path: Path) -> Node:
-    def whole(*names: str) -> int:
-        value = next((given[one] for one in names if given.get(one) is not None), 0)
-        return _whole(value, path, names[0])
+    def first(*names: str) -> object:
+        return next((given[one] for one in names if given.get(one) is not None), 0)
 
     kind = given.get("type", given.get("NodeType", 0))
     node = Node(
-        number=whole("id", "Id"),
+        number=_whole(first("id", "Id"), path, "id"),
         kind=TYPES.index(kind) if kind in TYPES else _whole(kind, path, "type"),
-        duration=whole("durationMicros", "duration_micros", "runtime"),
+        duration=_time(first("durationMicros", "duration_micros", "runtime"), path),
     )
     for key in ("ctrlDeps", "ctrl_deps", "dataDeps", "data_deps"):
         found = given.get(key, [])
@@ -139,6 +138,14 @@ def _whole(value: object, path: Path, key: str) -> int:
     if not isinstance(found, int) or not 0 <= found < 1 << 64:
         refuse(path, None, f"{key} must be a whole number, is {str(value)[:40]!r}")
     return found
+
+
+def _time(value: object, path: Path) -> float:
+    """Return a time in microseconds, which need not be whole."""
+    found = _number(value)
+    if isinstance(found, float) and 0 <= found < 1 << 64:
+        return found
+    return _whole(value, path, "durationMicros")
 
 
 def _from_wire(message: Wire) -> Node:
