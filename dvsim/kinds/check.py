@@ -205,8 +205,9 @@ class Places:
         first = {key: values[0] for table in scenario.vary for key, values in table.items()}
         for key, value in first.items():
             scenario = scenario if key in self.pinned else scenario.put(key, value)
-        for key in sorted(self.pinned):
-            scenario = scenario.fixed(key, scenario.value(key))
+        pinned = {key: scenario.value(key) for key in sorted(self.pinned)}
+        for key, value in pinned.items():  # to fix one begins what was varied with it anew
+            scenario = scenario.fixed(key, value)
         return scenario
 
 

@@ -7,6 +7,7 @@ static void say_watched(const struct side *side, const struct watched *watched)
 {
     const struct timed_card *shared = side->shared;
     uint32_t counter = watched->index % COUNTERS;
+    uint64_t words;
     switch (watched->what) {
     case DVSIM_TOLD_COUNTER:
     case DVSIM_TOLD_PRESET:
@@ -14,7 +15,8 @@ static void say_watched(const struct side *side, const struct watched *watched)
                 dvsim_vic_counter(side->vic, counter)); /* of the card itself: its host may not have looked since */
         break;
     case DVSIM_TOLD_FIFO:
-        fprintf(stderr, "%" PRIu64 " words in its FIFO", watched->least - shared->view.fifo_out);
+        words = watched->least - shared->view.fifo_out;
+        fprintf(stderr, "%" PRIu64 " word%s in its FIFO", words, words == 1 ? "" : "s");
         break;
     case DVSIM_TOLD_TAKEN: fputs("room for its packets", stderr); break;
     case DVSIM_TOLD_LOADED: fputs("a read of SRAM", stderr); break;

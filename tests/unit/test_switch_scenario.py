@@ -249,8 +249,7 @@ def test_points_are_crossed_over_tables_and_zipped_inside(tmp_path):
         {"height": 8, "angles": 1, "load": 0.1},
         {"height": 8, "angles": 1, "load": 0.2},
     )
-    assert scenario.at(2).switch.height == 8
-    assert scenario.at(3).traffic.load == 0.2
+    assert (scenario.at(2).switch.height, scenario.at(3).traffic.load) == (8, 0.2)
     assert point_text(scenario.points[3]) == "height 8, angles 1, load 0.2"
 
 
@@ -294,6 +293,8 @@ def test_what_goes_together_with_a_chosen_value_stays(tmp_path):
     assert (chosen.points, chosen.at(0).traffic.slots) == (({},), 200)
     other = load(small(tmp_path, more), ["switch.height=32"])
     assert other.points == ({"slots": 400}, {"slots": 200}, {"slots": 100})
+    both = load(small(tmp_path, more), ["switch.height=8", "traffic.slots=400"])
+    assert (both.points, both.switch.height, both.traffic.slots) == (({},), 8, 400)
     more = "[[vary]]\nangles = [1, 1, 2]\nload = [0.1, 0.2, 0.3]\n"
     rows = load(small(tmp_path, more)).fixed("angles", 1)
     assert rows.points == ({"load": 0.1}, {"load": 0.2})
