@@ -15,8 +15,8 @@ text on stderr and its `exit_code`; anything else is a defect of dvsim and keeps
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 LONGEST_KEY = 200  # characters that are shown
@@ -26,6 +26,10 @@ class DvsimError(Exception):
     """A mistake that the user can repair; `exit_code` is what the command line returns."""
 
     exit_code = 1
+
+    def by_option(self, options: Mapping[str, str]) -> str:
+        """Return the text, which names the options of these arguments instead of them."""
+        return by_option(self.args[0] if isinstance(self.args[0], Advice) else str(self), options)
 
 
 class Argument(str):
@@ -40,6 +44,37 @@ class Argument(str):
     __slots__ = ()
 
 
+class Advice(str):
+    """A text of parts; where one of them is an `Argument`, the command line says its option.
+
+    >>> again = Advice("run it again with ", Argument("force"))
+    >>> print(again)
+    run it again with force
+    >>> print(by_option(again, {"force": "--force"}))
+    run it again with --force
+    """
+
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Advice:
+        """Join the parts, and those of each that is an advice itself."""
+        text = super().__new__(cls, "".join(parts))
+        text.parts = tuple(piece for part in parts for piece in _parts(part))
+        return text
+
+
+def by_option(text: str, options: Mapping[str, str]) -> str:
+    """Return a text with the option of each `Argument` in it."""
+    return "".join(
+        options.get(part, f"--{part.replace('_', '-')}") if isinstance(part, Argument) else part
+        for part in _parts(text)
+    )
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return text.parts if isinstance(text, Advice) else (text,)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong in one place.
@@ -48,7 +83,7 @@ class Fault:
         file: Path as the user gave it, a name, or an `Argument`.
         line: Line in that file, counted from 1; None where there is none.
         key: Dotted key, such as ``system.card.sram``; empty for the file as a whole.
-        message: What is wrong.
+        message: What is wrong; an `Advice` if it names arguments.
         hint: The nearest valid spelling, if there is one.
 
     >>> print(Fault("a.toml", 7, "workload.mesages", "unknown key", "messages"))
@@ -68,6 +103,11 @@ class Fault:
         parts = [place, key, self.message] if key else [place, self.message]
         hint = f"; did you mean '{self.hint}'?" if self.hint else ""
         return (": ".join(parts) + hint).replace("\n", "\\n")
+
+    def by_option(self, options: Mapping[str, str]) -> Fault:
+        """Return the fault in words of the command line."""
+        file, message = by_option(self.file, options), by_option(self.message, options)
+        return replace(self, file=file, message=message)
 
 
 class ScenarioError(DvsimError):
@@ -93,6 +133,10 @@ class ScenarioError(DvsimError):
         """Return the error of one fault; `place` is its file or argument, see `Fault`."""
         file = str(place) if isinstance(place, Path) else place
         return cls([Fault(file, line, key, message, hint)])
+
+    def by_option(self, options: Mapping[str, str]) -> str:
+        """Return the faults, which name the options of these arguments instead of them."""
+        return str(ScenarioError(one.by_option(options) for one in self.faults))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Fault, ...]]]:
         """Pickle by the faults, so that a worker process can raise one."""

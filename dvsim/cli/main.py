@@ -9,10 +9,8 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import re
 import signal
 import sys
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
@@ -23,7 +21,7 @@ import click
 from dvsim import progress
 from dvsim._version import __version__
 from dvsim.cli.terminal import complain, discard, open_streams, painter
-from dvsim.errors import Argument, DvsimError, Fault, ScenarioError
+from dvsim.errors import DvsimError
 
 VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
@@ -57,10 +55,6 @@ class Ended(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
-
-
-AGAIN = re.compile(r"(?<=run it again with )\w+")
-"""The argument of an advice."""
 
 
 class LazyGroup(click.Group):
@@ -98,26 +92,16 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DvsimError as error:
-            complain(self._by_option(ctx, error))
+            complain(error.by_option(self._options(ctx)))
             ctx.exit(error.exit_code)
         except KeyboardInterrupt as interrupt:
             ctx.exit(_interrupted(interrupt))
 
-    def _by_option(self, ctx: click.Context, error: DvsimError) -> str:
-        """Return the text of an error, with options of the verb where it names arguments."""
+    def _options(self, ctx: click.Context) -> dict[str, str]:
+        """Return the options of the verb that is run, by their arguments."""
         verb = self.get_command(ctx, ctx.invoked_subcommand or "")
-        if verb is None:
-            return str(error)
-        options = {item.name: max(item.opts, key=len) for item in verb.params}
-        if not isinstance(error, ScenarioError):
-            return AGAIN.sub(lambda found: options.get(found[0], found[0]), str(error))
-
-        def said(fault: Fault) -> Fault:
-            other = f"--{fault.file.replace('_', '-')}"
-            return replace(fault, file=options.get(fault.file, other))
-
-        faults = (said(one) if isinstance(one.file, Argument) else one for one in error.faults)
-        return str(ScenarioError(faults))
+        found = verb.params if verb is not None else ()
+        return {str(item.name): max(item.opts, key=len) for item in found}
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

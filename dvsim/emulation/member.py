@@ -46,10 +46,12 @@ class Member:
     def __init__(self) -> None:
         self._folder: PrivateFolder | None = None
         self._brokers: Brokers | None = None
-        self._address = ""
+        self._address: str | None = ""
 
     def hello(self, name: str, interface: str | None, broker: bool) -> dict[str, Any]:
-        """Return version and folder; with `broker`, find what a node needs, before it is started.
+        """Return version, folder and, with `broker`, the address of a node, None if there is none.
+
+        What a node needs is found before it is started.
 
         The folder is one that nobody else can read.
         """
@@ -61,7 +63,8 @@ class Member:
         from dvsim.broker.private import PrivateFolder
 
         self._folder = PrivateFolder(prefix=PREFIX)
-        return {"version": __version__, "folder": str(self._folder.path)}
+        folder = str(self._folder.path)
+        return {"version": __version__, "folder": folder, "address": self._address}
 
     def facts(self) -> dict[str, Any]:
         """Return which machine this is."""
@@ -83,7 +86,7 @@ class Member:
         """Start private clusters, and return how to reach the first node of each."""
         from dvsim.broker import Brokers
 
-        self._brokers = Brokers(clusters=clusters, nodes=nodes, address=self._address)
+        self._brokers = Brokers(clusters=clusters, nodes=nodes, address=self._address or "")
         urls = [cluster.nodes[0].url for cluster in self._brokers.clusters]
         return {"urls": urls, "user": self._brokers.user, "password": self._brokers.password}
 
@@ -163,11 +166,13 @@ def dead_node(brokers: Brokers | None) -> str | None:
     return None
 
 
-def address_of(host: str, interface: str | None) -> str:
+def address_of(host: str, interface: str | None) -> str | None:
     """Return the IPv4 address of an interface, or that of this machine which its name stands for.
 
+    The name stands for none, which is None, if it is that of loopback or of another machine.
+
     Raises:
-        RunFailed: If there is none; loopback only where the interface says so.
+        RunFailed: If there is no such interface.
     """
     if interface is not None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
@@ -184,7 +189,7 @@ def address_of(host: str, interface: str | None) -> str:
         probe.bind((address, 0))
         if not address.startswith("127."):
             return address
-    raise RunFailed("its name stands for no address there that others can reach: name an interface")
+    return None
 
 
 def main() -> None:

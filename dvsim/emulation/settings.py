@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from dvsim.emulation.hosts import Hosts
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.kinds.base import Own, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 
@@ -110,8 +110,8 @@ def _url_faults(url: str) -> Iterator[Fault]:
         yield Fault(Argument("urls"), None, "", f"{redacted(url)}: {error}")
         return
     if parts.username is not None or parts.password is not None:
-        message = "a name or password must not stand in a URL; give a file of credentials"
-        yield Fault(Argument("urls"), None, "", f"{redacted(url)}: {message}")
+        wrong = f"{redacted(url)}: a name or password must not stand in a URL; write a file for "
+        yield Fault(Argument("urls"), None, "", Advice(wrong, Argument("credentials")))
     elif parts.scheme != "amqp":
         hint = "amqp" if parts.scheme in ("amqps", "http", "rabbitmq", "amq", "") else None
         yield Fault(Argument("urls"), None, "", f"{url}: '{parts.scheme}' is not amqp", hint)

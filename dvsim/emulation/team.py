@@ -18,7 +18,7 @@ from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.machine import Machine
-from dvsim.errors import RunFailed
+from dvsim.errors import Advice, Argument, RunFailed
 
 HELLO_S = 8.0  # until a host has answered for the first time, as vicrun waits
 ANSWER_S = 15.0
@@ -77,7 +77,9 @@ class Host(Place):
         launch, *words = hosts.command(name, *own)
         found = shutil.which(launch)
         if found is None:
-            raise RunFailed(f"host {name}: there is no '{launch}' to launch with")
+            raise RunFailed(
+                Advice(f"host {name}: ", Argument("launch_with"), f": there is no '{launch}'")
+            )
         self._lock = threading.Lock()
         self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)
@@ -130,12 +132,15 @@ class Host(Place):
         """Hear who it is.
 
         Raises:
-            RunFailed: If it cannot be reached, or has another version.
+            RunFailed: If it cannot be reached, has another version, or no address for a broker.
         """
         hello = self.answer(max(0.1, self._since + HELLO_S - time.monotonic()))
         if hello["version"] != __version__:
             here = f"the run was started by {__version__}"
             raise RunFailed(f"host {self.name}: has dvsim {hello['version']}; {here}")
+        if hello["address"] is None:
+            none = f"host {self.name}: its name stands for no address there that others can reach; "
+            raise RunFailed(Advice(none, "say which one with ", Argument("interface")))
         self.folder = Path(hello["folder"])
         readings = []
         for _ in range(CLOCKS):

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import OutputError, RunFailed
+from dvsim.errors import Advice, Argument, OutputError, RunFailed
 from dvsim.scenario.find import is_file, is_folder, out_of_reach
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -26,7 +26,7 @@ from dvsim.study.versions import check_format, other
 
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
-ADVICE = "run it again with force or delete it"
+AGAIN = Advice("run it again with ", Argument("force"), " or delete it")
 
 
 def run_folder(
@@ -242,12 +242,12 @@ def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
 
 def another(folder: Path) -> RunFailed:
     """Return the error of a folder that answers another question than the one it is named by."""
-    return RunFailed(f"{folder} is not what was asked; {ADVICE}")
+    return RunFailed(Advice(f"{folder} is not what was asked; ", AGAIN))
 
 
 def broken(folder: Path, reason: str) -> RunFailed:
     """Return the error of a folder that was changed by hand."""
-    return RunFailed(f"{folder} is not a complete run: {reason}; {ADVICE}")
+    return RunFailed(Advice(f"{folder} is not a complete run: {reason}; ", AGAIN))
 
 
 def _unwritable(folder: Path, error: OSError) -> OutputError:

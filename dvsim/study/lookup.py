@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.scenario.find import is_file, is_folder, list_scenarios, nearest
 from dvsim.study.folder import MANIFEST, read_manifest
 from dvsim.study.versions import OtherVersion
@@ -87,9 +87,8 @@ def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
     others = [str(folder) for folder in reversed(kept) if folder != found]
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""
-        message += (
-            f"; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take the last 2"
-        )
+        told = f"{message}; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take "
+        message = Advice(told, Argument("last"), " 2, the two that were made last")
     return ScenarioError.at(" ".join(names), message)
 
 

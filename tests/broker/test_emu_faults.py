@@ -146,7 +146,7 @@ SECRET = "amqp://me:secret@h"
         (
             [*EMU, "--url", SECRET],
             "--url: amqp://…@h: a name or password must not stand in a URL; "
-            "give a file of credentials",
+            "write a file for --credentials",
         ),
         (
             [*EMU, "--url", "amqp://h", "--nodes", "2"],

@@ -98,7 +98,7 @@ def test_a_launch_command_that_prints(hosts, tmp_path):
 
 def test_a_launch_command_that_is_missing(hosts):
     said = failing(hosts, "nosuchcommand {host}")
-    assert said == f"host {hosts.names[0]}: there is no 'nosuchcommand' to launch with"
+    assert said == f"host {hosts.names[0]}: launch_with: there is no 'nosuchcommand'"
 
 
 def test_a_host_without_a_compiler(hosts, tmp_path):

@@ -184,7 +184,7 @@ def test_two_runs_of_one_scenario(kept, tmp_path):
     one = dvsim("compare", "mine", "--runs", root)
     assert one.returncode == 2
     assert f"also kept: {root / 'mine'}/" in one.stderr
-    assert "name two, or take the last 2" in one.stderr
+    assert "name two, or take --last 2, the two that were made last" in one.stderr
     both = dvsim("compare", "mine", "--runs", root, "--last", "2")
     assert both.returncode == 0, both.stderr
     started = [run.manifest["started"] for run in (first, second)]

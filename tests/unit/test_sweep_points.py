@@ -130,7 +130,7 @@ def test_a_sample_covers_each_key_evenly_and_is_the_same_again():
         ),
         ({"sample": "sobel:64"}, "is no way to sample"),
         ({"sample": "sobol"}, "write sobol:64"),
-        ({"sample": "sobol:4", "together": ["a,b"]}, "has no meaning with a sample"),
+        ({"sample": "sobol:4", "together": ["a,b"]}, "has no meaning with sample"),
         ({}, "its range has no steps"),
     ],
 )

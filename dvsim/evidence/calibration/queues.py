@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Advice, Argument, Fault, ScenarioError
+from dvsim.evidence.calibration.runs import EMULATE
 from dvsim.evidence.least import nearest
 from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.kinds.cluster.spec import ClusterScenario
@@ -142,7 +143,7 @@ def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any ki
         yield "is not of kind cluster, as the first is; calibrate them apart"
         return
     if study.manifest.get("backend") != EMULATED:
-        yield "is a simulated run, which has measured nothing; run its scenario with backend emu"
+        yield Advice("is a simulated run, which has measured nothing; ", EMULATE)
     for number in range(len(study.scenario.points)):
         one = study.scenario.at(number)
         if one.system.queue != "quorum" or one.workload.rate is not None:

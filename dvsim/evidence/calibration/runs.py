@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.study.run import Run, runs_of
 from dvsim.study.store import load_result
 
 ADVICE = "measure both again, or calibrate them apart"
 
-NO_RUN = "is no run of a system; cards are measured by runs of h3/… with backend emu"
+EMULATE = Advice("run its scenario with ", Argument("backend"), " emu")
+NO_RUN = Advice(
+    "is no run of a system; cards are measured by runs of h3/… with ", Argument("backend"), " emu"
+)
 
 
 class Given(NamedTuple):
@@ -50,10 +53,7 @@ def load_runs(folders: Sequence[Path]) -> list[Given]:
 def _unusable(run: Run) -> str | None:
     """Return why a run says nothing of this machine's software."""
     if run.backend != "emu":
-        return (
-            f"is a run of backend {run.backend}, which has measured nothing; "
-            "run its scenario with backend emu"
-        )
+        return Advice(f"is a run of backend {run.backend}, which has measured nothing; ", EMULATE)
     offered = run.scenario.workload.messages_per_second
     if offered is not None:
         return f"was offered {offered:,g} messages/s; a cost shows only where nothing else limits"

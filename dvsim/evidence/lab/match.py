@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.kinds.base import kind_of
@@ -242,10 +242,14 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
         if case.sample.kind == NOT_STATED
         else (f"its samples are: {case.sample}")
     )
-    message = (
-        f"{lab}; those of {scenario} are: {own}. Quantiles of unlike "
-        "samples do not answer one question: 'mean' compares means alone, 'same' compares "
-        f'them all the same; if they are alike, write sample = "{own}" into [lab]'
+    option = Argument("taken")
+    message = Advice(
+        f"{lab}; those of {scenario} are: {own}. Quantiles of unlike samples do not answer one "
+        "question: ",
+        option,
+        " mean compares means alone, ",
+        option,
+        f' same compares them all the same; if they are alike, write sample = "{own}" into [lab]',
     )
     raise ScenarioError.at(case.where, message, case.name)
 

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log
 
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.study.sweeps.values import Number, number_of, text_of
 
 MOST = 100_000  # values of one range
 DIGITS = 4  # of a value between two ends
+SAMPLE = Advice("take a sample with ", Argument("sample"), " sobol:64")
 HELP = "write KEY=a,b,c or KEY=lo..hi*factor, lo..hi+step, lo..hi/n"
 _RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+?)(?:(?P<sign>[*+/])(?P<step>[^*+/]+))?")
 _RATE_RANGE = re.compile(r"(?P<low>.+?/s)\s*\.\.(?P<high>.+?/s)\s*(?:(?P<sign>[*+/])(?P<step>.+))?")
@@ -131,8 +132,8 @@ def _values(key: str, part: str) -> Iterator[str]:
     low, high = _ends(key, match)
     sign, text = match["sign"], (match["step"] or "").strip()
     if not sign:
-        what = f"'{part}' does not say how far apart its values are"
-        raise _wrong(key, f"{what}; write {part}*2, or take a sample, such as sobol:64")
+        what = f"'{part}' does not say how far apart its values are; write {part}*2, or "
+        raise _wrong(key, Advice(what, SAMPLE))
     step = number_of(text)
     if step is None:
         raise _wrong(key, f"'{text}' is no number; {HELP}")

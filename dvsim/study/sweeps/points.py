@@ -15,10 +15,10 @@ from itertools import chain, product
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.study.arguments import check_asked
-from dvsim.study.sweeps.axis import Axis, parse_axis
+from dvsim.study.sweeps.axis import SAMPLE, Axis, parse_axis
 from dvsim.study.sweeps.where import key_of, parse_where
 
 MOST = 1_000_000  # points of a sweep
@@ -72,7 +72,8 @@ def plan(
         if key in keys[:number]:
             raise ScenarioError.at(Argument("vary"), "is varied twice", key)
     if sample and together:
-        raise ScenarioError.at(Argument("together"), "has no meaning with a sample", together[0])
+        message = Advice("has no meaning with ", Argument("sample"))
+        raise ScenarioError.at(Argument("together"), message, together[0])
     design = (
         Sobol(tuple(axes), sample_size(sample), seed) if sample else Grid(_parts(axes, together))
     )
@@ -111,11 +112,11 @@ class Grid:
         axes = [axis for part in self.parts for axis in part.axes]
         endless = next((axis.key for axis in axes if axis.between is not None), None)
         if endless is not None:
-            message = "its range has no steps; write lo..hi*2, or take a sample, such as sobol:64"
+            message = Advice("its range has no steps; write lo..hi*2, or ", SAMPLE)
             raise ScenarioError.at(Argument("vary"), message, endless)
         total = math.prod(len(part.axes[0].values) for part in self.parts)
         if total > MOST:
-            message = f"that are {total:,} points, and may be {MOST:,}; a sample takes some of them"
+            message = Advice(f"that are {total:,} points, and may be {MOST:,}; ", SAMPLE)
             raise ScenarioError.at(Argument("vary"), message)
 
     def points(self) -> Iterator[dict[str, str]]:
