@@ -1,12 +1,18 @@
 """Does the C core keep its contract, under the sanitizers and with every warning an error?"""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from harness.once import once
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "emulator"))
+from builds import built_with_sanitizers, threaded_objects  # noqa: E402
+from emulator_build import build as emulator  # noqa: E402
+from emulator_build import in_place  # noqa: E402
+
 SOURCES = sorted((ROOT / "models").glob("*/*.c"))
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(ROOT / "models")]
 
@@ -29,34 +35,26 @@ def test_header_stands_alone(header, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def in_place():
-    """Return the command that keeps addresses where older sanitizers expect them."""
-    command = ["setarch", "-R"]
-    try:
-        usable = subprocess.run([*command, "true"], check=False).returncode == 0
-    except OSError:
-        usable = False
-    return command if usable else []
-
-
 def sanitized(sanitizers):
     """Return the flags of a build; lines are enough to find a place, and take half the time."""
     return [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g1", "-O1", "-pthread"]
 
 
-def build(command, folder=None):
+def build(command):
     """Run a compiler, or what goes with it."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def archive(folder, flags):
-    """Fill a folder with core.a, all of models/ compiled with these flags."""
-    for room in {path.parent for path in SOURCES}:  # two of them may have a run.c
-        (folder / room.name).mkdir()
-        sources = sorted(map(str, room.glob("*.c")))
-        build(["cc", *STRICT, *flags, "-c", *sources], folder / room.name)
-    build(["ar", "rcs", "core.a", *sorted(map(str, folder.glob("*/*.o")))], folder)
+def archive(folder, sanitizers):
+    """Fill a folder with core.a, all of models/: that of the emulator is compiled already."""
+    made = threaded_objects() if sanitizers == "thread" else built_with_sanitizers() / "objects"
+    objects = {path.name: path for path in made.glob("*/*.o")}
+    rest = [path for path in SOURCES if f"{path.parent.name}-{path.stem}.o" not in objects]
+    new = emulator.compile_objects(rest, folder, [*STRICT, *sanitized(sanitizers)])
+    ready = [objects[f"{p.parent.name}-{p.stem}.o"] for p in SOURCES if p not in rest]
+    assert new and ready
+    build(["ar", "rcs", str(folder / "core.a"), *map(str, new + ready)])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def archive(folder, flags):
 def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     program = tmp_path / name
     flags = sanitized(sanitizers)
-    core = once(f"models/ with {flags}", lambda folder: archive(folder, flags)) / "core.a"
+    core = once(f"models/, {sanitizers}", lambda folder: archive(folder, sanitizers)) / "core.a"
     if name == "memory_test":
         flags = [*flags, "-Wl," + ",".join(f"--wrap={call}" for call in WRAPPED)]
     source = Path(__file__).with_name(f"{name}.c")
