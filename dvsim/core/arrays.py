@@ -33,11 +33,11 @@ def available_bytes() -> int | None:
     return int(kibibytes[0]) * 1024 if kibibytes else None
 
 
-def check_memory(what: str, needed: int) -> None:
-    """Raise MemoryError, before anything is allocated, if `what` needs more than there is."""
+def check_memory(name: str, needed: int) -> None:
+    """Raise MemoryError, before anything is allocated, if `name` needs more than there is."""
     available = available_bytes()
     if available is not None and needed > available:
-        raise MemoryError(f"{what} needs {needed:,} B of memory, {available:,} B are available")
+        raise MemoryError(f"{name} needs {needed:,} B of memory, {available:,} B are available")
 
 
 def copied(first: Any, length: int) -> Ints:  # noqa: ANN401 - a C pointer

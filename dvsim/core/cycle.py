@@ -113,12 +113,13 @@ class CycleCore:
         if self.native.send(self.native.self, given, time_ps) != lib.DVSIM_OK:
             raise ValueError(f"the fabric refuses a message of {length} B from {source} to {to}")
 
-    def advance(self, until_ps: int, room: int = 1 << 10) -> list[Arrived]:
+    def advance(self, until_ps: int, capacity: int = 1 << 10) -> list[Arrived]:
         """Go on until messages arrive, at most to a time, and return them."""
-        arrivals = ffi.new("dvsim_arrival[]", room)
-        count = self.native.advance(self.native.self, until_ps, arrivals, room)
+        arrivals = ffi.new("dvsim_arrival[]", capacity)
+        count = self.native.advance(self.native.self, until_ps, arrivals, capacity)
         if count < 0:
             raise MemoryError("no memory for the words under way")
         return [
-            Arrived(one.id, one.time_ps, one.latency_ps, one.serial_ps) for one in arrivals[0:count]
+            Arrived(arrival.id, arrival.time_ps, arrival.latency_ps, arrival.serial_ps)
+            for arrival in arrivals[0:count]
         ]

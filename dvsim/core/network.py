@@ -161,8 +161,8 @@ class NetworkCore:
         while True:
             nodes = self._nodes * max(1, self._slots)
             groups = max(1, CALL_NODES // nodes) * self._threads
-            left = int(lib.dvsim_network_go_on(self._network, groups))
-            if left < 0:
+            remaining = int(lib.dvsim_network_go_on(self._network, groups))
+            if remaining < 0:
                 raise MemoryError(_FAILED)
-            if left == 0:
+            if remaining == 0:
                 return

@@ -39,7 +39,7 @@ class Ports:
         own_fs: Sequence[int] = (),
     ) -> None:
         fabric = ffi.new("dvsim_fabric *")
-        reach, latency = ([one[at] for one in levels] for at in (0, 1))
+        reach, latency = ([level[at] for level in levels] for at in (0, 1))
         shape = ffi.new("dvsim_ports *", (ports, byte_fs, unit_bytes, len(levels), reach, latency))
         own = ffi.new("int64_t[]", list(own_fs)) if own_fs else ffi.NULL
         shape.own_fs = own

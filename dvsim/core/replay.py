@@ -97,9 +97,9 @@ class Path(NamedTuple):
 def _lines(count: int) -> npt.NDArray[np.void]:
     """Return so many courses, each in a line of the cache of its own."""
     size = _COURSE.itemsize
-    room = np.empty((count + 1) * size, dtype=np.uint8)
-    first = -room.ctypes.data % size
-    return room[first : first + count * size].view(_COURSE)
+    buffer = np.empty((count + 1) * size, dtype=np.uint8)
+    first = -buffer.ctypes.data % size
+    return buffer[first : first + count * size].view(_COURSE)
 
 
 class ReplayCore:
@@ -157,12 +157,12 @@ class ReplayCore:
             MemoryError: If there is no memory for what is under way.
             ValueError: If the fabric refuses a message.
         """
-        while (left := lib.dvsim_replay_run(self._replay, EVENTS)) > 0:
+        while (remaining := lib.dvsim_replay_run(self._replay, EVENTS)) > 0:
             pass
-        if left == lib.DVSIM_ENOMEM:
+        if remaining == lib.DVSIM_ENOMEM:
             raise MemoryError("no memory for the events of the replay")
-        if left < 0:
-            raise ValueError(f"the fabric refuses a message (code {left})")
+        if remaining < 0:
+            raise ValueError(f"the fabric refuses a message (code {remaining})")
 
     @property
     def now_ps(self) -> int:
@@ -174,10 +174,10 @@ class ReplayCore:
         """Operations that are done."""
         return int(lib.dvsim_replay_done(self._replay))
 
-    def path(self, last: int, room: int = 0) -> tuple[Path, Ints]:
-        """Return what the time until an operation ended was spent on, and up to `room` steps."""
-        found, way = ffi.new("dvsim_path *"), np.empty(room, dtype=np.int64)
-        pointer = ffi.cast("int64_t *", way.ctypes.data) if room else ffi.NULL
-        lib.dvsim_replay_path(self._replay, last, found, pointer, room)
-        parts = [int(getattr(found, f"{name}_ps")) for name in Path._fields[:-1]]
-        return Path._make([*parts, int(found.steps)]), way[: min(room, int(found.steps))]
+    def path(self, last: int, capacity: int = 0) -> tuple[Path, Ints]:
+        """Return what the time until an operation ended was spent on; at most `capacity` steps."""
+        path, way = ffi.new("dvsim_path *"), np.empty(capacity, dtype=np.int64)
+        pointer = ffi.cast("int64_t *", way.ctypes.data) if capacity else ffi.NULL
+        lib.dvsim_replay_path(self._replay, last, path, pointer, capacity)
+        parts = [int(getattr(path, f"{name}_ps")) for name in Path._fields[:-1]]
+        return Path._make([*parts, int(path.steps)]), way[: min(capacity, int(path.steps))]

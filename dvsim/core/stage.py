@@ -345,8 +345,8 @@ class Stage:
         return sum([messages for messages, _ in self._waiting])
 
     def _show(self, observer: Observer) -> None:
-        for what, value in self.levels().items():
-            observer.level(self, self.name, what, self.clock.ps, value)
+        for name, value in self.levels().items():
+            observer.level(self, self.name, name, self.clock.ps, value)
 
     def _show_work(self, observer: Observer, end_ps: int, messages: int) -> None:
         observer.worked(self, self.name, self.clock.ps, end_ps, messages)

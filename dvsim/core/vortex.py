@@ -115,8 +115,8 @@ class Vortex:
 
     def at(self, cylinder: int, angle: int, height: int) -> int | None:
         """Return the address (angle * height + height) of the packet at a node, None if free."""
-        found = int(lib.dvsim_vortex_at(self._vortex, cylinder, angle, height))
-        return found - 1 if found > 0 else None
+        number = int(lib.dvsim_vortex_at(self._vortex, cylinder, angle, height))
+        return number - 1 if number > 0 else None
 
     def give(self, port: int, to: int, handle: int) -> bool:
         """Offer a packet in the next slot; False if one is offered at that port already."""

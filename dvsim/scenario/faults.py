@@ -59,11 +59,11 @@ def validate(
         tuple: An instance of the class, or None, and everything that is wrong.
     """
     try:
-        found = adapter(model).validate_python(document.data if data is None else data)
+        value = adapter(model).validate_python(document.data if data is None else data)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
     else:
-        return found, []
+        return value, []
     faults, meant = [], set()
     for item in errors:
         whole, kind = _moved(item["loc"], moved or {}), item["type"]
@@ -93,9 +93,9 @@ def validate(
 
 def _moved(path: KeyPath, moved: Mapping[KeyPath, KeyPath]) -> KeyPath:
     """Return the place in the document of a value that was put elsewhere."""
-    for place, written in moved.items():
-        if path[: len(place)] == place:
-            return (*written, *path[len(place) :])
+    for position, written in moved.items():
+        if path[: len(position)] == position:
+            return (*written, *path[len(position) :])
     return path
 
 
@@ -104,16 +104,16 @@ def _untagged(data: Any, path: KeyPath) -> KeyPath:  # noqa: ANN401 - whatever T
 
     ``skeleton = { name = "gups", rank = 2 }``: pydantic says ``skeleton.gups.rank``.
     """
-    kept: list[str | int] = []
+    keys: list[str | int] = []
     for key in path:
         if isinstance(data, Mapping) and key not in data and key in data.values():
             continue
-        kept.append(key)
+        keys.append(key)
         if isinstance(data, Mapping):
             data = data.get(key)
         elif isinstance(data, list | tuple) and isinstance(key, int) and key < len(data):
             data = data[key]
-    return tuple(kept)
+    return tuple(keys)
 
 
 def _explain(kind: str, value: object, item: Any) -> tuple[str, str | None]:  # noqa: ANN401

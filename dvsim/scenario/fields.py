@@ -83,20 +83,20 @@ def value_hints(table: type) -> dict[str, Any]:
 
 def can_vary(hint: Any) -> bool:  # noqa: ANN401 - any annotation
     """Return whether a key with this annotation can stand in ``[[vary]]``."""
-    return not any(isinstance(one, Fixed) for one in _metadata(hint))
+    return not any(isinstance(mark, Fixed) for mark in _metadata(hint))
 
 
 @remembered
 def spelled(table: type, name: str) -> str:
     """Return the key that a file has for a field."""
-    aliases = (one.validation_alias for one in _marks(table, name) if isinstance(one, FieldInfo))
+    aliases = (mark.validation_alias for mark in _marks(table, name) if isinstance(mark, FieldInfo))
     return next((alias for alias in aliases if isinstance(alias, str)), name)
 
 
 @remembered
 def unit_of(table: type, name: str) -> Dimension | None:
     """Return the dimension of a field that is written with a unit; None of others."""
-    units = (one.dimension for one in _marks(table, name) if isinstance(one, Quantity))
+    units = (mark.dimension for mark in _marks(table, name) if isinstance(mark, Quantity))
     return next(units, None)
 
 
@@ -122,8 +122,8 @@ def bounded(given: object, limits: Limits) -> int | float | Law | str:
     value = parse(given, limits.dimension)
     if isinstance(value, str):
         if value not in limits.words:
-            said = f"must be one of {', '.join(limits.words)}, not {show(value)}"
-            raise UnitError(said, find.nearest(value, limits.words))
+            fault = f"must be one of {', '.join(limits.words)}, not {show(value)}"
+            raise UnitError(fault, find.nearest(value, limits.words))
         return value
     if isinstance(value, Law):
         most = Law(bounds.TIME, bounds.SLOPE)
@@ -137,8 +137,8 @@ def bounded(given: object, limits: Limits) -> int | float | Law | str:
         relation, bound = "at most", limits.most
     else:
         return value
-    limit, told = (format_value(number, limits.dimension) for number in (bound, value))
-    raise UnitError(f"must be {relation} {limit}, is {told}")
+    limit, given_text = (format_value(number, limits.dimension) for number in (bound, value))
+    raise UnitError(f"must be {relation} {limit}, is {given_text}")
 
 
 def _size_or_count(value: object) -> int:
@@ -194,8 +194,10 @@ def _of_one_length(table: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ..
     if not lengths:
         raise ValueError("names no key to vary")
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-        raise ValueError(f"lists of one table go together and must be of one length: {said}")
+        lengths_text = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise ValueError(
+            f"lists of one table go together and must be of one length: {lengths_text}"
+        )
     return table
 
 

@@ -76,7 +76,7 @@ def whole(options: Iterable[str], tops: Container[str], keys: Sequence[str]) -> 
     overrides: threads: is the end of 'system.card.threads', 'system.bridge.threads'
     overrides: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?
     """
-    return [one if begins(one, tops) else _lengthened(one, keys) for one in options]
+    return [option if begins(option, tops) else _lengthened(option, keys) for option in options]
 
 
 def _lengthened(option: str, keys: Sequence[str]) -> str | Fault:

@@ -72,12 +72,12 @@ def read(text: object, dimension: str) -> Fraction:
         raise UnitError(f"{show(text)} is not a {name}; write for example '{example}'")
     number, unit = match.groups()
     if unit not in UNITS[dimension]:
-        said = f"{show(unit)} is not a" if unit else f"{show(text)} has no"
-        said += f" unit of {name}"
+        fault = f"{show(unit)} is not a" if unit else f"{show(text)} has no"
+        fault += f" unit of {name}"
         near = nearest_unit(unit, dimension) if unit else None
         if near:
-            raise UnitError(said, f"{number} {near}")
-        raise UnitError(f"{said}; write for example '{example}'")
+            raise UnitError(fault, f"{number} {near}")
+        raise UnitError(f"{fault}; write for example '{example}'")
     if number.lstrip("+-") in ("nan", "inf"):
         raise UnitError(f"must be finite, not {show(text)}")
     value = Fraction(number) * UNITS[dimension][unit]

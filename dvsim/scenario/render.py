@@ -53,7 +53,7 @@ def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]
         dict: By section, ``""`` for the top, and key. A varied key stands in a section ``vary.0``,
         ``vary.1``, … only.
     """
-    found: dict[str, dict[str, Any]] = {"": {"kind": scenario.KIND} if scenario.NAMED else {}}
+    result: dict[str, dict[str, Any]] = {"": {"kind": scenario.KIND} if scenario.NAMED else {}}
     varied = set(scenario.keys)
     units = {
         item.name: unit_of(type(table), item.name)
@@ -64,34 +64,34 @@ def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]
         value, key = getattr(scenario, item.name), spelled(type(scenario), item.name)
         if key == "vary":
             for number, table in enumerate(value):
-                found[f"vary.{number}"] = {
-                    key: [_plain(one, units.get(key), whole=whole) for one in values]
+                result[f"vary.{number}"] = {
+                    key: [_plain(entry, units.get(key), whole=whole) for entry in values]
                     for key, values in table.items()
                 }
         elif isinstance(value, Table):
-            found |= _section(key, value, varied)
+            result |= _section(key, value, varied)
         elif isinstance(value, Mapping):
-            found |= {key: dict(value)} if value else {}
+            result |= {key: dict(value)} if value else {}
         elif key != "path" and value is not None:
-            found[""][key] = _plain(value)
-    return found
+            result[""][key] = _plain(value)
+    return result
 
 
 def _section(path: str, table: Table, leave: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return the values of a table that are there, and of the tables in it, by section."""
     own: dict[str, Any] = {}
-    found, kind = {path: own}, type(table)
+    result, kind = {path: own}, type(table)
     for item in fields(table):  # type: ignore[arg-type]
         value, key = getattr(table, item.name), spelled(kind, item.name)
         if value is None or key in leave or (value == () and item.default == ()):
             continue
         if isinstance(value, Table):
-            found |= _section(f"{path}.{key}", value, leave)
+            result |= _section(f"{path}.{key}", value, leave)
         elif isinstance(value, Mapping):
-            found[f"{path}.{key}"] = {name: _plain(one) for name, one in value.items()}
+            result[f"{path}.{key}"] = {name: _plain(entry) for name, entry in value.items()}
         elif not isinstance(value, Card):
             own[key] = _plain(value, unit_of(kind, item.name))
-    return found
+    return result
 
 
 def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> Any:  # noqa: ANN401
@@ -103,11 +103,14 @@ def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> 
     if isinstance(value, Card):
         return _whole(value) if whole else value.name
     if is_dataclass(value):
-        kind, given = type(value), {one.name: getattr(value, one.name) for one in fields(value)}
+        kind, given = (
+            type(value),
+            {field.name: getattr(value, field.name) for field in fields(value)},
+        )
         return {
-            spelled(kind, name): _plain(one, unit_of(kind, name))
-            for name, one in given.items()
-            if one is not None
+            spelled(kind, name): _plain(field, unit_of(kind, name))
+            for name, field in given.items()
+            if field is not None
         }
     return value
 
@@ -147,7 +150,7 @@ def _statement(parameter: Parameter) -> dict[str, Any]:
 def _whole(card: Card) -> dict[str, Any]:
     """Return a card as one table."""
     table: dict[str, Any] = {key: getattr(card, key) for key in ("name", "kind", "title", "notes")}
-    return table | {name: _statement(one) for name, one in card.parameters.items()}
+    return table | {name: _statement(parameter) for name, parameter in card.parameters.items()}
 
 
 def _key(key: str) -> str:

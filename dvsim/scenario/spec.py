@@ -95,8 +95,8 @@ class Spec(Table):
     @property
     def declared(self) -> Mapping[str, float]:
         """The tolerances that it declares for claims, by name."""
-        found = getattr(self, "tolerance", {})
-        return found if isinstance(found, Mapping) else {}
+        tolerances = getattr(self, "tolerance", {})
+        return tolerances if isinstance(tolerances, Mapping) else {}
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -134,8 +134,8 @@ class Spec(Table):
         """Return the full names of all keys, in the order of the file: tables, then parameters."""
         keys = []
         for path, table in self.tables():
-            for one in fields(table):
-                name, value = spelled(type(table), one.name), getattr(table, one.name)
+            for own in fields(table):
+                name, value = spelled(type(table), own.name), getattr(table, own.name)
                 inside = value.parameters if isinstance(value, Card) else ()
                 if not isinstance(value, Table):
                     keys += [
@@ -154,11 +154,11 @@ class Spec(Table):
 
     def value(self, key: str) -> Any:  # noqa: ANN401 - any value of a table
         """Return the value of a key, by its short name; None where there is no such table."""
-        place = self.place(key)
-        if place is None:
+        path = self.place(key)
+        if path is None:
             return None
         value: Any = self
-        for name in (*place, key):
+        for name in (*path, key):
             value = getattr(value, name)
         return value
 
@@ -169,19 +169,19 @@ class Spec(Table):
 
     def put(self, key: str, value: Any) -> Self:  # noqa: ANN401 - any value of a table
         """Return the scenario with another value of a key, by the short name that `vary` uses."""
-        place = self.place(key)
-        if place is None:
+        path = self.place(key)
+        if path is None:
             raise KeyError(key)
-        changed: Self = _put(self, (*place, key), value)
+        changed: Self = _put(self, (*path, key), value)
         return changed
 
     def at(self, point: int | Point) -> Self:
         """Return the scenario of a point alone, given by its number or by its keys."""
         chosen = self.points[point] if isinstance(point, int) else point
-        found = self.unvaried()
+        spec = self.unvaried()
         for key, value in chosen.items():
-            found = found.put(key, value)
-        return found
+            spec = spec.put(key, value)
+        return spec
 
     def unvaried(self) -> Self:
         """Return the scenario before anything is varied."""
@@ -193,7 +193,7 @@ class Spec(Table):
         If the key was varied and took this value, what goes together with the value stays, and
         what goes together with others is left out.
         """
-        found, vary = self.put(key, value), []
+        spec, vary = self.put(key, value), []
         for table in self.vary:
             rows = [row for row, other in enumerate(table.get(key, ())) if other == value]
             chosen = {
@@ -203,10 +203,10 @@ class Spec(Table):
             }
             if len(rows) == 1:
                 for other, (only,) in chosen.items():
-                    found = found.put(other, only)
+                    spec = spec.put(other, only)
             elif chosen:
                 vary.append(chosen)
-        return found.varied(tuple(vary)) if self.vary else found
+        return spec.varied(tuple(vary)) if self.vary else spec
 
     def scaled(self, scale: float) -> Self:
         """Return the scenario whose length, at least 1, is multiplied at all of its points."""
@@ -230,8 +230,8 @@ class Spec(Table):
 
     def place(self, key: str) -> tuple[str, ...] | None:
         """Return the path to the table that has a key of this name; None if none has."""
-        found = (place for place, table in self.tables() if key in names_of(type(table)))
-        return next(found, None)
+        paths = (path for path, table in self.tables() if key in names_of(type(table)))
+        return next(paths, None)
 
     @classmethod
     def describe(cls, schema: dict[str, Any]) -> None:
@@ -262,8 +262,8 @@ def _tables(table: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
             yield from _tables(value, (*path, item.name))
 
 
-def _put(table: Any, place: tuple[str, ...], value: Any) -> Any:  # noqa: ANN401 - of its class
-    name, *rest = place
+def _put(table: Any, path: tuple[str, ...], value: Any) -> Any:  # noqa: ANN401 - of its class
+    name, *rest = path
     inner = _put(getattr(table, name), tuple(rest), value) if rest else value
     return replace(table, **{name: inner})
 
@@ -274,7 +274,7 @@ def table_of(hint: Any) -> type[Table] | None:  # noqa: ANN401 - any annotation
         return hint if issubclass(hint, Table) else None
     if get_origin(hint) not in (Annotated, Union, UnionType):
         return None
-    return next((found for one in get_args(hint) if (found := table_of(one))), None)
+    return next((table for part in get_args(hint) if (table := table_of(part))), None)
 
 
 @remembered

@@ -63,8 +63,8 @@ class Card:
 
     def get(self, name: str) -> Any:  # noqa: ANN401
         """Return the value of an optional parameter in base units, None where the card has none."""
-        found = self.parameters.get(name)
-        return None if found is None else found.value
+        parameter = self.parameters.get(name)
+        return None if parameter is None else parameter.value
 
     def having(self, values: Mapping[str, Any], **known: str | None) -> Card:
         """Return the card with other values.

@@ -102,15 +102,15 @@ def estimate_texts(value: float, half: float) -> tuple[str, str]:
     """
     if not half > ROUNDING * abs(value):
         return number_text(value), ""
-    place = (2 if half >= 100 else 1) - math.floor(math.log10(half))
+    digits = (2 if half >= 100 else 1) - math.floor(math.log10(half))
     if half > value > 0:
-        return _rounded(value, place), f"0 to {_rounded(value + half, place)}"
-    return _rounded(value, place), _rounded(half, place)
+        return _rounded(value, digits), f"0 to {_rounded(value + half, digits)}"
+    return _rounded(value, digits), _rounded(half, digits)
 
 
-def _rounded(value: float, place: int) -> str:
+def _rounded(value: float, digits: int) -> str:
     """Return a number up to a decimal place; a negative one counts digits before the point."""
-    return f"{round(value, place):,.{max(0, place)}f}"
+    return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
 def share_text(value: float) -> str:

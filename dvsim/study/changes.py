@@ -44,8 +44,8 @@ class Changes:
         if not self.said:
             return self.base.name
         more = len(self.said) - MOST_SAID
-        kept = self.said if more <= 0 else (*self.said[:MOST_SAID], f"{more} more")
-        return f"{self.base.name} with {', '.join(kept)}"
+        named = self.said if more <= 0 else (*self.said[:MOST_SAID], f"{more} more")
+        return f"{self.base.name} with {', '.join(named)}"
 
 
 def changes_of(scenario: Spec) -> Changes:
@@ -59,7 +59,7 @@ def changes_of(scenario: Spec) -> Changes:
     if base is None or base.KIND != scenario.KIND or base.name != scenario.name:
         return Changes(scenario)
     key = scenario.LENGTH
-    own, other = (_longest(one, key) for one in (scenario, base))
+    own, other = (_longest(spec, key) for spec in (scenario, base))
     return Changes(base, tuple(_said(base, scenario)), own / other if other else 1.0)
 
 
@@ -101,9 +101,9 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
         for name in values:
             if old and values[name] != old.get(name):
                 yield _words(name if shared[name] == 1 else f"{role}.{name}", values[name])
-    asked, found = _values(base), _values(scenario)
-    for section in dict.fromkeys([*asked, *found]):
-        was, now = asked.get(section, {}), found.get(section, {})
+    original, changed = _values(base), _values(scenario)
+    for section in dict.fromkeys([*original, *changed]):
+        was, now = original.get(section, {}), changed.get(section, {})
         for key in dict.fromkeys([*was, *now]):
             if key not in (*_LENGTHS, scenario.LENGTH) and now.get(key) != was.get(key):
                 fixed = section.startswith("vary.") and key not in now
@@ -115,7 +115,10 @@ def _cards(scenario: Spec) -> dict[str, dict[str, Any]]:
     """Return by role the numbers of each card as text, its name under the empty name."""
     return {
         role: {"": card.name}
-        | {name: format_value(one.value, one.dimension) for name, one in card.parameters.items()}
+        | {
+            name: format_value(parameter.value, parameter.dimension)
+            for name, parameter in card.parameters.items()
+        }
         for role, card in scenario.cards.items()
         if role not in scenario.keys
     }
@@ -148,6 +151,6 @@ def _words(key: str, value: Any) -> str:  # noqa: ANN401 - any value of a scenar
     text = f"{value:g}" if isinstance(value, float) else str(plain(value))
     counted = text.isdecimal() and key.rpartition(".")[2].endswith("s")
     if counted:
-        one = key[:-1] if text == "1" and not key.endswith("ss") else key
-        return f"{text} {one}"
+        singular = key[:-1] if text == "1" and not key.endswith("ss") else key
+        return f"{text} {singular}"
     return f"{key} {text}"

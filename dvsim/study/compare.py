@@ -90,7 +90,7 @@ def compare(results: Sequence[Result]) -> Comparison:
     Raises:
         ValueError: If there are fewer, or they share no metrics.
     """
-    studies = [one for one in results if kind_of(one.scenario).studies]
+    studies = [result for result in results if kind_of(result.scenario).studies]
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
     if studies and len(studies) < len(results):
@@ -110,12 +110,12 @@ def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) 
             first.
         share: Shares are subtracted, not divided; so is everything if one of the results has 0.
     """
-    values = tuple(estimate(one.values()) if one else None for one in each)
-    nothing = any(one is not None and one.value == 0 for one in values)
+    values = tuple(estimate(by_number.values()) if by_number else None for by_number in each)
+    nothing = any(mean is not None and mean.value == 0 for mean in values)
     kind: Kind = "difference" if share or nothing else "ratio"
     changes = [
-        change(each[0], one, kind, common=paired)
-        for one, paired in zip(each[1:], common[1:], strict=True)
+        change(each[0], by_number, kind, common=paired)
+        for by_number, paired in zip(each[1:], common[1:], strict=True)
     ]
     return Row(values, (None, *changes))
 
@@ -126,26 +126,26 @@ def names_of(results: Sequence[Result]) -> list[str]:
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
     """
     names = [
-        changes_of(one.scenario).name + ", emulated" * (one.manifest.get("backend") == "emu")
-        for one in results
+        changes_of(result.scenario).name + ", emulated" * (result.manifest.get("backend") == "emu")
+        for result in results
     ]
-    told = [
+    facts = [
         {
-            one.scenario.LENGTH: f"{changes_of(one.scenario).length:.3g} of its "
-            f"{one.scenario.LENGTH}",
-            "seed": f"seed {one.seed}",
-            "replications": f"{one.replications} replication{'s' * (one.replications != 1)}",
-            "version": f"version {one.manifest.get('version')}",
+            result.scenario.LENGTH: f"{changes_of(result.scenario).length:.3g} of its "
+            f"{result.scenario.LENGTH}",
+            "seed": f"seed {result.seed}",
+            "replications": f"{result.replications} replication{'s' * (result.replications != 1)}",
+            "version": f"version {result.manifest.get('version')}",
         }
-        for one in results
+        for result in results
     ]
-    for what in told[0]:
+    for fact in facts[0]:
         shared = {name for name in names if names.count(name) > 1}
         for same in shared:
-            places = [place for place, name in enumerate(names) if name == same]
-            texts = [told[place].get(what, "") for place in places]
-            for place, text in zip(places, texts, strict=True):
-                names[place] += f", {text}" * (len(set(texts)) > 1)
+            positions = [position for position, name in enumerate(names) if name == same]
+            texts = [facts[position].get(fact, "") for position in positions]
+            for position, text in zip(positions, texts, strict=True):
+                names[position] += f", {text}" * (len(set(texts)) > 1)
     return names
 
 
@@ -156,7 +156,9 @@ def in_common(results: Sequence[Result]) -> list[bool]:
     run has met.
     """
     first = results[0]
-    return [first.simulated and one.simulated and one.seed == first.seed for one in results]
+    return [
+        first.simulated and result.simulated and result.seed == first.seed for result in results
+    ]
 
 
 def rate_ratio(first: Run, other: Run) -> Change | None:
@@ -166,11 +168,13 @@ def rate_ratio(first: Run, other: Run) -> Change | None:
 
 def interval_notes(results: Sequence[Result]) -> Iterator[str]:
     """Say how the interval of each result against the first was made, results alike together."""
-    said: dict[str, list[str]] = {}
-    for number, (one, common) in enumerate(zip(results, in_common(results), strict=True), start=1):
+    notes: dict[str, list[str]] = {}
+    for number, (result, common) in enumerate(
+        zip(results, in_common(results), strict=True), start=1
+    ):
         if number > 1:
-            said.setdefault(_note(results[0], one, common=common), []).append(f"{number}/1")
-    for note, which in said.items():
+            notes.setdefault(_note(results[0], result, common=common), []).append(f"{number}/1")
+    for note, which in notes.items():
         yield f"{', '.join(which)}: {note}"
 
 
@@ -184,12 +188,12 @@ def _note(first: Result, other: Result, *, common: bool) -> str:
     return "of independent runs, by Welch"
 
 
-def unlike(told: Sequence[Mapping[str, str]]) -> Iterator[Difference]:
+def unlike(descriptions: Sequence[Mapping[str, str]]) -> Iterator[Difference]:
     """Yield what is not the same in all of several descriptions, in their order."""
-    for what in dict.fromkeys(key for one in told for key in one):
-        values = tuple(one.get(what, "–") for one in told)
+    for fact in dict.fromkeys(key for description in descriptions for key in description):
+        values = tuple(description.get(fact, "–") for description in descriptions)
         if len(set(values)) > 1:
-            yield Difference(what, values)
+            yield Difference(fact, values)
 
 
 def _run_rows(runs: Sequence[Run]) -> Iterator[Row]:
@@ -198,17 +202,17 @@ def _run_rows(runs: Sequence[Run]) -> Iterator[Row]:
     yield _row((SYSTEM, "messages", "rate"), "1/s", whole, common)
     sizes = [run.scenario.workload.message_bytes for run in runs]
     payload = [
-        {number: rate * size for number, rate in one.items()}
-        for one, size in zip(whole, sizes, strict=True)
+        {number: rate * size for number, rate in by_replication.items()}
+        for by_replication, size in zip(whole, sizes, strict=True)
     ]
     yield _row((SYSTEM, "bytes", "rate"), "B/s", payload, common)
     for column, reading, statistics in _common(runs):
         for statistic in statistics:
             key = (column, reading, statistic)
-            found = [table.get(key, {}) for table in tables]
-            if any(found):
+            values = [table.get(key, {}) for table in tables]
+            if any(values):
                 unit = "1" if statistic in ("count", "empty") else "1/s"
-                yield _row(key, unit, found, common)
+                yield _row(key, unit, values, common)
 
 
 def _row(key: tuple[str, str, str], unit: str, each: Sequence[Each], common: Sequence[bool]) -> Row:
@@ -236,13 +240,13 @@ def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 def _statistics(run: Run) -> Mapping[tuple[str, str, str], Each]:
     """Return every statistic of every column in each replication."""
-    found: dict[tuple[str, str, str], dict[int, float]] = {}
+    statistics: dict[tuple[str, str, str], dict[int, float]] = {}
     names = ("column", "reading", "statistic", "replication", "value")
     columns = (run.summary_columns[name] for name in names)
     for column, reading, statistic, replication, value in zip(*columns, strict=True):
         if reading != "counter":
-            found.setdefault((column, reading, statistic), {})[replication] = value
-    return found
+            statistics.setdefault((column, reading, statistic), {})[replication] = value
+    return statistics
 
 
 def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
@@ -251,36 +255,42 @@ def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
     yield from unlike([facts_of_run(run, mixed=mixed) for run in runs])
     cards = [parameters_of(run) for run in runs]
     for name in cards[0]:
-        if all(name in one for one in cards) and len({one[name].value for one in cards}) > 1:
-            yield Difference(name, tuple(one[name].text for one in cards))
+        if (
+            all(name in parameters for parameters in cards)
+            and len({parameters[name].value for parameters in cards}) > 1
+        ):
+            yield Difference(name, tuple(parameters[name].text for parameters in cards))
 
 
 def _of_studies(studies: Sequence[PointsStudy]) -> Comparison:
     units = [study.METRICS.items() for study in studies]
-    metrics = [one for one in units[0] if all(one in other for other in units)]
+    metrics = [metric for metric in units[0] if all(metric in other for other in units)]
     if not metrics:
         raise ValueError("these studies share no metrics")
     keys = matching_keys(studies)
-    places = [_places(study, keys) for study in studies]
-    shared = [point for point in places[0] if all(point in other for other in places)]
+    numbers = [_point_numbers(study, keys) for study in studies]
+    shared = [point for point in numbers[0] if all(point in other for other in numbers)]
     unmatched = [
-        tuple(dict(point) for point in found if point not in set(shared)) for found in places
+        tuple(dict(point) for point in points if point not in set(shared)) for points in numbers
     ]
-    told = [facts_of_study(study, keys) for study in studies]
-    rows = tuple(_study_rows(studies, metrics, places, shared))
-    return Comparison(tuple(studies), tuple(unlike(told)), rows, tuple(unmatched))
+    facts = [facts_of_study(study, keys) for study in studies]
+    rows = tuple(_study_rows(studies, metrics, numbers, shared))
+    return Comparison(tuple(studies), tuple(unlike(facts)), rows, tuple(unmatched))
 
 
 def matching_keys(studies: Sequence[PointsStudy]) -> list[str]:
     """Return the keys that tell the points of studies apart, in the order of the first."""
     keys = list(dict.fromkeys(key for study in studies for key in study.scenario.keys))
-    telling = [key for key in keys if key not in LENGTHS]
-    if all(len(_places(study, telling)) == len(study.scenario.points) for study in studies):
-        return telling
+    distinguishing = [key for key in keys if key not in LENGTHS]
+    if all(
+        len(_point_numbers(study, distinguishing)) == len(study.scenario.points)
+        for study in studies
+    ):
+        return distinguishing
     return keys
 
 
-def _places(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
+def _point_numbers(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
     """Return the number of each point by its keys."""
     scenario = study.scenario
     settings = (scenario.at(number) for number in range(len(scenario.points)))
@@ -291,34 +301,36 @@ def _places(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
 def _study_rows(
     studies: Sequence[PointsStudy],
     metrics: Sequence[tuple[str, str]],
-    places: Sequence[Mapping[Point, int]],
+    by_point: Sequence[Mapping[Point, int]],
     shared: Sequence[Point],
 ) -> Iterator[Row]:
     common, tables = in_common(studies), [_values(study) for study in studies]
     flow = [study.flow_errors() for study in studies]
     for point in shared:
-        numbers = [found[point] for found in places]
+        numbers = [of_study[point] for of_study in by_point]
         for metric, unit in metrics:
             each = [table.get((n, metric), {}) for table, n in zip(tables, numbers, strict=True)]
             if not any(each):
                 continue
             if any(number in errors for number, errors in zip(numbers, flow, strict=True)):
-                each = [_one(one) for one in each]  # replications are equal there: no interval
+                each = [
+                    _first_only(values) for values in each
+                ]  # replications are equal there: no interval
             row = sides(each, common, share=unit == "1")
             yield replace(row, metric=metric, unit=unit, point=dict(point))
 
 
 def _values(study: PointsStudy) -> Mapping[tuple[int, str], Each]:
     """Return each metric of each point by replication; what is not a number is absent."""
-    found: dict[tuple[int, str], dict[int, float]] = {}
+    by_point: dict[tuple[int, str], dict[int, float]] = {}
     points, replications = (study.points[name].tolist() for name in ("point", "replication"))
     for metric in study.METRICS:
         rows = zip(points, replications, study.points[metric].tolist(), strict=True)
         for point, replication, value in rows:
             if value == value:  # noqa: PLR0124 - not a number
-                found.setdefault((point, metric), {})[replication] = value
-    return found
+                by_point.setdefault((point, metric), {})[replication] = value
+    return by_point
 
 
-def _one(each: Each) -> Each:
+def _first_only(each: Each) -> Each:
     return dict(list(each.items())[:1])

@@ -70,7 +70,7 @@ class Design(ABC, Generic[T, Answer]):
                 self._running = self.plan()
                 self._asked = next(self._running)
             else:
-                self._asked = self._running.send([self._told[id(one)] for one in self._asked])
+                self._asked = self._running.send([self._told[id(trial)] for trial in self._asked])
             while not self._asked:
                 self._asked = self._running.send([])
         except StopIteration as end:
@@ -142,13 +142,13 @@ class Variants(Design[Trial, list[Any]]):
         results = yield self.trials
         for times in self.steps if self.more else ():
             assert self.more is not None
-            needed = [place for place, wanted in enumerate(self.more(results)) if wanted]
+            needed = [position for position, wanted in enumerate(self.more(results)) if wanted]
             if not needed:
                 break
             again = [
-                replace(self.trials[place], replications=times, begun=results[place])
-                for place in needed
+                replace(self.trials[position], replications=times, begun=results[position])
+                for position in needed
             ]
-            for place, result in zip(needed, (yield again), strict=True):
-                results[place] = result
+            for position, result in zip(needed, (yield again), strict=True):
+                results[position] = result
         return results

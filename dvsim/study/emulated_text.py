@@ -27,8 +27,10 @@ def made_text(manifest: Mapping[str, Any]) -> str:
     """
     known = known_of(manifest)
     question = known.get("question") or {}
-    found = [f"{one.get('product')} {one.get('version')}" for one in known.get("brokers") or []]
-    parts = ["real programs", *dict.fromkeys(found)]
+    brokers = [
+        f"{broker.get('product')} {broker.get('version')}" for broker in known.get("brokers") or []
+    ]
+    parts = ["real programs", *dict.fromkeys(brokers)]
     if "clusters" in question:
         clusters, nodes = question["clusters"], question["nodes"]
         parts.append(

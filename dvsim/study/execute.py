@@ -97,14 +97,14 @@ class Runs(Executor[Trial]):
     def check(self, trials: Sequence[Trial]) -> None:
         """Refuse what is too much."""
         for times in {trial.replications for trial in trials}:
-            check_extent([one.scenario for one in trials if one.replications == times], times)
+            check_extent([item.scenario for item in trials if item.replications == times], times)
 
     def find(self, trial: Trial) -> Result | None:
         """Return the result that is kept, with the scenario that knows its own file."""
         if self.out is None or self.force:
             return None
-        kept: Any = find_kept(self._how([trial]), self.out, trial.scenario)
-        return None if kept is None else replace(kept, scenario=trial.scenario)
+        folder: Any = find_kept(self._how([trial]), self.out, trial.scenario)
+        return None if folder is None else replace(folder, scenario=trial.scenario)
 
     def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, Result]]:
         """Run trials, those of equal seed and replications together, the longest first."""
@@ -128,7 +128,7 @@ class Runs(Executor[Trial]):
         if self.emulation is None:  # no process shall wait at the end for a long task of another
             trials = sorted(trials, key=lambda trial: _longest_s(trial.scenario), reverse=True)
         asked = {to_toml(trial.scenario): trial for trial in trials}
-        whole = {question: one.whole or one.scenario for question, one in asked.items()}
+        whole = {question: item.whole or item.scenario for question, item in asked.items()}
         scenarios = [trial.scenario for trial in trials]
         results = simulate(scenarios, how, self.workers, self.progress, self.command, whole)
         with closing(results):
@@ -139,7 +139,9 @@ class Runs(Executor[Trial]):
         """Return how trials of equal seed and replications are run."""
         seed = self.seed if trials[0].seed is None else trials[0].seed
         version = code_version() if self.emulation is None else emulated_version()
-        begun = {to_toml(one.scenario): one.begun for one in trials if one.begun is not None}
+        begun = {
+            to_toml(trial.scenario): trial.begun for trial in trials if trial.begun is not None
+        }
         return How(version, seed, trials[0].replications, self.emulation, begun)
 
     def _keep(self, result: Result, how: How) -> Result:
@@ -176,4 +178,4 @@ def simulate(
 def _longest_s(scenario: Spec) -> float:
     """Return about how long the longest task of a scenario takes."""
     seconds, points = kind_of(scenario).seconds, range(len(scenario.points))
-    return max(float(seconds(one)) / one.tasks for one in map(scenario.at, points))
+    return max(float(seconds(point)) / point.tasks for point in map(scenario.at, points))

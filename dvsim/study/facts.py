@@ -31,7 +31,7 @@ def facts_of_run(run: Run, *, mixed: bool) -> dict[str, str]:
     scenario, manifest = run.scenario, run.manifest
     work, system, probe = scenario.workload, scenario.system, scenario.probe
     cards = system.cards
-    told = {
+    facts = {
         "backend": run.backend,
         "scenario": scenario.name,
         "transport": system.transport,
@@ -48,13 +48,13 @@ def facts_of_run(run: Run, *, mixed: bool) -> dict[str, str]:
         "seed": f"{run.seed}",
         "fidelity": (system.fidelity if run.backend == "sim" else None) or "–",
     }
-    told |= {"card" if role == "card" else f"{role} card": c.name for role, c in cards.items()}
-    told["version"] = str(manifest.get("version", "–"))  # other backends are other code
-    told["version"] = told["version"].partition("+")[0] if mixed else told["version"]
+    facts |= {"card" if role == "card" else f"{role} card": c.name for role, c in cards.items()}
+    facts["version"] = str(manifest.get("version", "–"))  # other backends are other code
+    facts["version"] = facts["version"].partition("+")[0] if mixed else facts["version"]
     host = manifest.get("host")
     cpu = (host.get("cpu"), host.get("cores")) if isinstance(host, Mapping) else ("–", "–")
-    told["machine"] = f"{cpu[0]}, {cpu[1]} cores"
-    return told | _emulated(known_of(manifest))
+    facts["machine"] = f"{cpu[0]}, {cpu[1]} cores"
+    return facts | _emulated(known_of(manifest))
 
 
 def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
@@ -62,7 +62,9 @@ def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
         return {}
     question = known.get("question") or {}
     where = question.get("urls") or [f"{question.get('clusters')} x {question.get('nodes')} nodes"]
-    brokers = [f"{one.get('product')} {one.get('version')}" for one in known.get("brokers") or []]
+    brokers = [
+        f"{broker.get('product')} {broker.get('version')}" for broker in known.get("brokers") or []
+    ]
     return {
         "scale": f"{known.get('scale', 1):.3g}",
         "brokers": ", ".join(map(str, where)),
@@ -76,13 +78,13 @@ def _load(rate: float | None) -> str:
 
 
 def _column(column: Any) -> str:  # noqa: ANN401 - a Column
-    place = f"receiver {column.receiver}" if column.receiver else "all receivers"
-    return f"{place}, iterations {', '.join(map(str, column.iterations))}"
+    receivers = f"receiver {column.receiver}" if column.receiver else "all receivers"
+    return f"{receivers}, iterations {', '.join(map(str, column.iterations))}"
 
 
 def facts_of_study(study: PointsStudy, varied: Sequence[str]) -> dict[str, str]:
     """Return everything that may differ, in words: what was asked, but for what is varied."""
-    told = {
+    facts = {
         "scenario": study.scenario.name,
         "points": str(len(study.scenario.points)),
         "seed": str(study.seed),
@@ -97,8 +99,8 @@ def facts_of_study(study: PointsStudy, varied: Sequence[str]) -> dict[str, str]:
     for path, value in _leaves(tables, ()):
         named = path[2] if path[:2] == ("network", "switch") else path[1]
         if named not in skipped:
-            told[dotted(path)] = str(value)
-    return told
+            facts[dotted(path)] = str(value)
+    return facts
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401

@@ -40,19 +40,19 @@ def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | No
     if values.shape != base.shape or not (np.all(values > 0) and np.all(base > 0)):
         return None
     first, other = (dict(enumerate(each.tolist())) for each in (base, values))
-    found = change(first, other, "ratio", common=common)
-    if found is None:
+    times = change(first, other, "ratio", common=common)
+    if times is None:
         return None
-    half = 0.0 if found.high is None else found.value * math.log(found.high / found.value)
-    return Estimate.around(found.value, half)
+    half = 0.0 if times.high is None else times.value * math.log(times.high / times.value)
+    return Estimate.around(times.value, half)
 
 
 def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:
     """Return a counter of every component of a kind: ``card.1``, ``card.2``, or ``card`` itself."""
     table = run.counters
     names = table["component"].astype(str).str.split(".").str[0]
-    found = table[(names == kind) & (table["metric"] == metric)]
-    return found.groupby(["replication", "iteration", "component"])["value"].sum()
+    rows = table[(names == kind) & (table["metric"] == metric)]
+    return rows.groupby(["replication", "iteration", "component"])["value"].sum()
 
 
 def _mean(kind: str, metric: str) -> Callable[[Run], float]:

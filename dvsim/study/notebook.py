@@ -80,9 +80,9 @@ def histogram(counts: npt.NDArray[np.int64], label: str) -> str:
         f"<title>{edge}{f' to {edge + width - 1}' if width > 1 else ''}: {share:.3%}</title></rect>"
         for n, (edge, share) in enumerate(zip(edges.tolist(), heights.tolist(), strict=True))
     )
-    said = escape(f"{label}: {first} to {last}")
+    label_text = escape(f"{label}: {first} to {last}")
     return (
-        f'<figure style="margin:.5em 0"><svg role="img" aria-label="{said}" width="{_WIDTH}" '
-        f'height="{_HEIGHT}" fill="#0072b2">{bars}</svg><figcaption><small>{said}</small>'
+        f'<figure style="margin:.5em 0"><svg role="img" aria-label="{label_text}" width="{_WIDTH}" '
+        f'height="{_HEIGHT}" fill="#0072b2">{bars}</svg><figcaption><small>{label_text}</small>'
         "</figcaption></figure>"
     )

@@ -39,7 +39,7 @@ def in_order(names: Sequence[str]) -> list[str]:
     asked, orders = set(names), [kind_named(own).first for own in OWN]
     orders.sort(key=lambda order: -len(asked.intersection(order)))
     every = dict.fromkeys(name for order in orders for name in order)
-    known = {name: place for place, name in enumerate(every)}
+    known = {name: position for position, name in enumerate(every)}
     return sorted(set(names), key=lambda name: (known.get(name, len(known)), natural(name)))
 
 
@@ -57,13 +57,13 @@ def of_points(
     values = {name: np.asarray(table[name]) for name in metrics}
     points = np.asarray(table["point"])
     notes = np.asarray(table.get("notes", [""] * len(points)), dtype=object)
-    found = []
+    entries = []
     for number, keys in enumerate(scenario.points):
         rows = points == number
         results = {name: estimate(column[rows].tolist()) for name, column in values.items()}
         inner = {key: _plain(value) for key, value in keys.items()}
-        found.append(PointNumbers(inner, results, note=note_of(notes[rows].tolist())))
-    return found
+        entries.append(PointNumbers(inner, results, note=note_of(notes[rows].tolist())))
+    return entries
 
 
 def note_of(notes: Sequence[str]) -> str:
@@ -71,11 +71,17 @@ def note_of(notes: Sequence[str]) -> str:
 
     Their texts differ in their figures: the first is given, and how many there are.
     """
-    told = [note for note in notes if note]
-    count = f" (in {len(told)} of {len(notes)} replications)" if len(notes) > 1 else ""
-    return f"{told[0]}{count}" if told else ""
+    texts = [note for note in notes if note]
+    count = f" (in {len(texts)} of {len(notes)} replications)" if len(notes) > 1 else ""
+    return f"{texts[0]}{count}" if texts else ""
 
 
 def _plain(value: object) -> float | str:
-    found = plain(value)
-    return "none" if found is None else float(found) if isinstance(found, bool | int) else found
+    converted = plain(value)
+    return (
+        "none"
+        if converted is None
+        else float(converted)
+        if isinstance(converted, bool | int)
+        else converted
+    )

@@ -70,18 +70,18 @@ class Change(NamedTuple):
             if self.high is None:
                 return f"{value:+.3g}"
             half = self.high / unit - value
-            places = _places(half or abs(value))
-            return f"{value:+,.{places}f} ± {half:,.{places}f}"
+            decimals = _decimals(half or abs(value))
+            return f"{value:+,.{decimals}f} ± {half:,.{decimals}f}"
         if self.low is None or self.high is None:
             return f"{self.value:.3g}"
         share = self.high / self.value - 1
         if share <= TINY:
             return f"{self.value:.4g} ± 0%"
         if share <= WIDE:
-            places = _places(share * self.value)
-            return f"{self.value:,.{places}f} ± {100 * share:.{_places(100 * share)}f}%"
-        low, high = (f"{end:,.{_places(end)}f}" for end in (self.low, self.high))
-        return f"{self.value:,.{_places(self.value)}f} ({low} to {high})"
+            decimals = _decimals(share * self.value)
+            return f"{self.value:,.{decimals}f} ± {100 * share:.{_decimals(100 * share)}f}%"
+        low, high = (f"{end:,.{_decimals(end)}f}" for end in (self.low, self.high))
+        return f"{self.value:,.{_decimals(self.value)}f} ({low} to {high})"
 
 
 def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | None:
@@ -123,7 +123,7 @@ def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | No
     return Change(kind, value, low, high, common)
 
 
-def _places(size: float) -> int:
+def _decimals(size: float) -> int:
     """Return the decimals that a number of this size needs to have two digits; none if it is 0."""
     return max(0, 1 - math.floor(math.log10(size))) if size > TINY else 0
 

@@ -78,10 +78,10 @@ def from_parquet(
     except (pa.ArrowException, OSError) as error:
         text = " ".join(str(error).split())
         raise ValueError(text) from error
-    for place, name in enumerate(columns):
+    for position, name in enumerate(columns):
         if name in later and columns[name] == "float64" and name not in table.schema.names:
             nothing = pa.array([math.nan] * len(table), _ARROW["float64"])
-            table = table.add_column(min(place, table.num_columns), name, nothing)
+            table = table.add_column(min(position, table.num_columns), name, nothing)
     expected = pa.schema([(name, _ARROW[kind]) for name, kind in columns.items()])
     if not table.schema.equals(expected):
         text = f"columns are {', '.join(table.schema.names)}; expected {', '.join(columns)}"

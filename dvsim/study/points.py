@@ -149,8 +149,8 @@ class PointsStudy(Points):
 
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a metric."""
-        found: Metric | None = kind_of(self.scenario).described.get(name)
-        return found or Metric(self.METRICS.get(name, ""))
+        metric: Metric | None = kind_of(self.scenario).described.get(name)
+        return metric or Metric(self.METRICS.get(name, ""))
 
     @property
     def drawn(self) -> list[str]:
@@ -162,14 +162,14 @@ class PointsStudy(Points):
 
         A broker comes before the client and the settings that go along with it.
         """
-        kept = keys
+        independent = keys
         for group in self.scenario.vary:
             names = [name for name in group if name in keys]
-            telling = [name for name in names if keys[name].nunique() == len(group[name])]
-            if len(names) > 1 and telling:
-                chosen = "broker" if "broker" in telling else telling[0]
-                kept = kept.drop(columns=[name for name in names if name != chosen])
-        return kept
+            distinguishing = [name for name in names if keys[name].nunique() == len(group[name])]
+            if len(names) > 1 and distinguishing:
+                chosen = "broker" if "broker" in distinguishing else distinguishing[0]
+                independent = independent.drop(columns=[name for name in names if name != chosen])
+        return independent
 
     def notes(self) -> dict[int, str]:
         """Return by point why some of its replications have not settled; here always nothing."""

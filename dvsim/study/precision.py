@@ -57,10 +57,10 @@ class Reached(NamedTuple):
 
 def _text(alike: Sequence[Reached], asked: float) -> str:
     """Say what results of one question reached, which differ in their replications at most."""
-    one, times = alike[0], [each.replications for each in alike]
-    said = f"{one.question or one.scenario}: {one.what} ± {100 * one.share:.2g}%"
-    said += f" with {counted(min(times), max(times))}"
-    return said if one.share <= asked else f"{said}, not within {100 * asked:g}%"
+    first, times = alike[0], [each.replications for each in alike]
+    text = f"{first.question or first.scenario}: {first.what} ± {100 * first.share:.2g}%"
+    text += f" with {counted(min(times), max(times))}"
+    return text if first.share <= asked else f"{text}, not within {100 * asked:g}%"
 
 
 def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
@@ -73,13 +73,15 @@ def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
     ['all 4: within 10% with 3 replications']
     """
     questions: dict[tuple[str, str, float], list[Reached]] = {}
-    for one in known:
-        questions.setdefault((one.question or one.scenario, one.what, one.share), []).append(one)
+    for precision in known:
+        questions.setdefault(
+            (precision.question or precision.scenario, precision.what, precision.share), []
+        ).append(precision)
     within = [alike for alike in questions.values() if alike[0].share <= asked]
     if len(within) <= MOST_TEXTS:
         return [_text(alike, asked) for alike in questions.values()]
     wide = [_text(alike, asked) for alike in questions.values() if alike not in within]
-    times = [one.replications for alike in within for one in alike]
+    times = [precision.replications for alike in within for precision in alike]
     which = f"the other {len(within)}" if wide else f"all {len(within)}"
     return [*wide, f"{which}: within {100 * asked:g}% with {counted(min(times), max(times))}"]
 
@@ -87,11 +89,11 @@ def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
 def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
     """Return how well each result is known, in order; of a question all as well as its worst."""
     together = _questions(results) | _pairs(results)
-    found = []
-    for one in results:
-        what, share, question = together.get(id(one)) or (*_alone(one), "")
-        found.append(Reached(one.scenario.name, what, share, one.replications, question))
-    return found
+    reports = []
+    for result in results:
+        metric, share, question = together.get(id(result)) or (*_alone(result), "")
+        reports.append(Reached(result.scenario.name, metric, share, result.replications, question))
+    return reports
 
 
 def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
@@ -106,7 +108,7 @@ def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
         for outcome, each in zip(part.outcomes, _part(part), strict=True)
     }
     known = zip(results, reached(results), strict=True)
-    return [own.get(id(result), one.share) > share for result, one in known]
+    return [own.get(id(result), precision.share) > share for result, precision in known]
 
 
 def _part(part: Part) -> list[float]:
@@ -117,39 +119,39 @@ def _part(part: Part) -> list[float]:
 
 def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
     """Return what is known of the runs of open questions, by the identity of the run."""
-    found: dict[int, tuple[str, float, str]] = {}
+    widest: dict[int, tuple[str, float, str]] = {}
     for answer in answers(runs_of(results)):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
         worst = max(_part(part)[0] for part in answer.parts)
         runs = (id(outcome.run) for outcome in outcomes)
-        found |= dict.fromkeys(runs, ("widest ratio", worst, answer.whatif.name))
-    return found
+        widest |= dict.fromkeys(runs, ("widest ratio", worst, answer.whatif.name))
+    return widest
 
 
 def _pairs(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
     """Return what is known of changed systems beside their unchanged ones, as `_questions`."""
-    found: dict[int, tuple[str, float, str]] = {}
+    widest: dict[int, tuple[str, float, str]] = {}
     runs = runs_of(results)
-    for one, base in pairs_among(runs):
-        rates, first = (np.array(list(run.rates.values())) for run in (one, base))
-        share = _share(ratio(rates, first, common=in_common([base, one])[1]))
-        name = changes_of(one.scenario).name
-        found[id(one)] = ("ratio", share, name)
-        if share >= found.get(id(base), ("", 0.0, ""))[1]:
-            found[id(base)] = found[id(one)]
-    return found
+    for variant, base in pairs_among(runs):
+        rates, first = (np.array(list(run.rates.values())) for run in (variant, base))
+        share = _share(ratio(rates, first, common=in_common([base, variant])[1]))
+        name = changes_of(variant.scenario).name
+        widest[id(variant)] = ("ratio", share, name)
+        if share >= widest.get(id(base), ("", 0.0, ""))[1]:
+            widest[id(base)] = widest[id(variant)]
+    return widest
 
 
 def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
     """Return each changed result with the unchanged one of its scenario, where both are there."""
-    changed = {id(one): bool(changes_of(one.scenario).said) for one in results}
+    changed = {id(result): bool(changes_of(result.scenario).said) for result in results}
     return [
-        (one, base)
-        for one in results
+        (result, base)
+        for result in results
         for base in results
-        if changed[id(one)]
+        if changed[id(result)]
         and not changed[id(base)]
-        and (base.scenario.name, base.replications) == (one.scenario.name, one.replications)
+        and (base.scenario.name, base.replications) == (result.scenario.name, result.replications)
     ]
 
 
@@ -163,18 +165,20 @@ def shares_of(points: Sequence[PointNumbers], headline: Sequence[str]) -> tuple[
     had = [name for name in headline if any(_has(point, name) for point in points)]
     metric = (had or headline)[0]
     known = [point.results[metric] if _has(point, metric) else None for point in points]
-    shares = [_share(one) for one in known]
+    shares = [_share(result) for result in known]
     return metric, shares
 
 
 def _has(point: PointNumbers, name: str) -> bool:
-    found = point.results.get(name)
-    return found is not None and found.value == found.value
+    estimate = point.results.get(name)
+    return estimate is not None and estimate.value == estimate.value
 
 
-def _alone(one: Run | PointsStudy) -> tuple[str, float]:
-    kind = kind_of(one.scenario)
-    metric, shares = shares_of(kind.point_numbers(one.scenario, kind.brief(one)), kind.headline)
+def _alone(result: Run | PointsStudy) -> tuple[str, float]:
+    kind = kind_of(result.scenario)
+    metric, shares = shares_of(
+        kind.point_numbers(result.scenario, kind.brief(result)), kind.headline
+    )
     return metric if kind.studies else "rate", max(shares)
 
 

@@ -25,5 +25,5 @@ def question_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
     times = f"{study.replications} replications; ± is half of the 95 % interval over replications"
     if study.replications == 1:
         times = "1 replication, which says nothing about the spread between runs"
-    told = [length] if length else []
-    yield f"  {', '.join([*told, f'seed {study.seed}', times])}"
+    lines = [length] if length else []
+    yield f"  {', '.join([*lines, f'seed {study.seed}', times])}"

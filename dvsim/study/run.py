@@ -92,9 +92,9 @@ class Run:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        found = over_replications(self.per_replication)
-        rest = found[found["column"] != SYSTEM]
-        return pd.concat([*self._whole(found), rest], ignore_index=True)
+        estimates = over_replications(self.per_replication)
+        rest = estimates[estimates["column"] != SYSTEM]
+        return pd.concat([*self._whole(estimates), rest], ignore_index=True)
 
     @cached_property
     def by_statistic(self) -> Mapping[tuple[str, str, str], Estimate]:
@@ -109,7 +109,7 @@ class Run:
         """
         return per_replication(self._summary)
 
-    def _whole(self, found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    def _whole(self, estimates: pd.DataFrame) -> Iterator[pd.DataFrame]:
         """Yield the rows of all receivers, as far as there are any."""
         if not self.rates:
             return
@@ -119,12 +119,12 @@ class Run:
             (SYSTEM, "bytes", "rate", payload.value, payload.low, payload.high, payload.unit),
         ]
         if self.limit is not None and stage is not None:
-            kinds = found["column"].str.partition(".")[0]
-            busy = found[(kinds == stage.name) & (found["statistic"] == "utilisation")]
+            kinds = estimates["column"].str.partition(".")[0]
+            busy = estimates[(kinds == stage.name) & (estimates["statistic"] == "utilisation")]
             most = busy.nlargest(1, "value")
             value, low, high = (float(most[name].iloc[0]) for name in ("value", "low", "high"))
             rows.append((SYSTEM, "limit", self.limit.cause, value, low, high, "1"))
-        yield pd.DataFrame(rows, columns=found.columns)
+        yield pd.DataFrame(rows, columns=estimates.columns)
 
     @cached_property
     def summary_columns(self) -> dict[str, list[Any]]:
@@ -232,15 +232,15 @@ def of_tables(
 def _plain(amount: Amount) -> dict[str, float | str | None]:
     """Return an amount as JSON types: null for what is not a number."""
     values = {"value": amount.value, "low": amount.low, "high": amount.high}
-    found = {name: None if math.isnan(value) else value for name, value in values.items()}
-    return {**found, "unit": amount.unit}
+    numbers = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {**numbers, "unit": amount.unit}
 
 
 def runs_of(results: Iterable[Any]) -> list[Run]:
     """Return the runs among results of several kinds: what is no study."""
-    return [one for one in results if not kind_of(one.scenario).studies]
+    return [result for result in results if not kind_of(result.scenario).studies]
 
 
 def studies_of(results: Iterable[Any]) -> list[PointsStudy]:
     """Return the studies among results of several kinds."""
-    return [one for one in results if kind_of(one.scenario).studies]
+    return [result for result in results if kind_of(result.scenario).studies]

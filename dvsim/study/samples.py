@@ -80,15 +80,15 @@ def check_counters(counters: pd.DataFrame) -> pd.DataFrame:
     return counters
 
 
-def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], what: str) -> None:
+def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], title: str) -> None:
     names = [str(name) for name in table.columns]
     if names != list(columns):
-        message = f"{what}: columns are {', '.join(names)}; expected {', '.join(columns)}"
+        message = f"{title}: columns are {', '.join(names)}; expected {', '.join(columns)}"
         raise RunFailed(message)
     types = table.dtypes.tolist()  # one by one takes longer than a small run
-    for (name, kind), found in zip(columns.items(), types, strict=True):
-        if not (_is_text(table[name]) if kind == "str" else found == np.dtype(kind)):
-            message = f"{what}: column {name} has type {found}; expected {kind}"
+    for (name, kind), type_found in zip(columns.items(), types, strict=True):
+        if not (_is_text(table[name]) if kind == "str" else type_found == np.dtype(kind)):
+            message = f"{title}: column {name} has type {type_found}; expected {kind}"
             raise RunFailed(message)
 
 

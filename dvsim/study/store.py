@@ -88,8 +88,8 @@ def find_result(
     result = load_result(folder)
     facts = result.manifest
     asked = (scenario, version, seed, replications, backend, emulated)
-    found = (result.scenario, facts.get("version"), result.seed, result.replications)
-    if (*found, facts["backend"], facts.get("emulated", {}).get("question")) != asked:
+    identity = (result.scenario, facts.get("version"), result.seed, result.replications)
+    if (*identity, facts["backend"], facts.get("emulated", {}).get("question")) != asked:
         raise another(folder)
     return result
 
@@ -118,9 +118,9 @@ def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
         RunFailed: If the tables of the result are not what its kind must return.
     """
     kind = kind_of(result.scenario)
-    found = kind.kept(result)
+    tables = kind.kept(result)
     contents = {
-        _file(name): to_parquet(found[name], columns) for name, columns in kind.tables.items()
+        _file(name): to_parquet(tables[name], columns) for name, columns in kind.tables.items()
     }
     return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
@@ -148,7 +148,7 @@ def load_result(folder: Path) -> Run | PointsStudy:
         }
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
-        found: Run | PointsStudy = kind.result(
+        result: Run | PointsStudy = kind.result(
             scenario=scenario,
             seed=int(manifest["seed"]),
             replications=int(manifest["replications"]),
@@ -156,7 +156,7 @@ def load_result(folder: Path) -> Run | PointsStudy:
             manifest=manifest,
             **tables,
         )
-        return found
+        return result
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:

@@ -77,10 +77,10 @@ def summary_columns(
     columns_of = (*_KEYS, *scenario.readings, "duration_ps")
     arrays = {name: samples[name].to_numpy() for name in columns_of}
     for label, column in scenario.probe.columns.items():
-        for replication, places in _places(arrays, column):
-            duration = arrays["duration_ps"][places].astype(np.float64)
+        for replication, chosen in _rows_by_replication(arrays, column):
+            duration = arrays["duration_ps"][chosen].astype(np.float64)
             for reading in scenario.readings:
-                values = arrays[reading][places].astype(np.float64) * _PS_PER_S / duration
+                values = arrays[reading][chosen].astype(np.float64) * _PS_PER_S / duration
                 rows += [
                     (replication, 0, label, reading, statistic, value, unit)
                     for statistic, value, unit in _describe(values)
@@ -116,11 +116,11 @@ def _rates(samples: pd.DataFrame) -> dict[int, float]:
     np.maximum.at(last, group, np.maximum.reduceat(start + duration, runs))
     counts = np.bincount(group, weights=np.add.reduceat(messages, runs), minlength=keys.size)
     each = counts * _PS_PER_S / (last - first)
-    found: dict[int, dict[int, float]] = {}
+    by_column: dict[int, dict[int, float]] = {}
     for key, rate in zip(keys.tolist(), each.tolist(), strict=True):
-        iterations = found.setdefault(key >> 32, {})
+        iterations = by_column.setdefault(key >> 32, {})
         iterations[key >> 16 & 0xFFFF] = iterations.get(key >> 16 & 0xFFFF, 0.0) + rate
-    return {number: sum(rates.values()) / len(rates) for number, rates in found.items()}
+    return {number: sum(rates.values()) / len(rates) for number, rates in by_column.items()}
 
 
 def rate_of(summary: Mapping[str, Iterable[Any]]) -> dict[int, float]:
@@ -152,8 +152,8 @@ def counters_of(summary: pd.DataFrame) -> pd.DataFrame:
     """Return the counters table that `summarise` put at the end of a summary."""
     rows = summary[summary["reading"] == "counter"]
     names = {"column": "component", "statistic": "metric"}
-    kept = rows.drop(columns="reading").rename(columns=names)
-    return kept.reset_index(drop=True)
+    counters = rows.drop(columns="reading").rename(columns=names)
+    return counters.reset_index(drop=True)
 
 
 def estimates(summary: pd.DataFrame) -> pd.DataFrame:
@@ -175,8 +175,8 @@ def per_replication(summary: pd.DataFrame) -> pd.DataFrame:
 
     Column ``what`` numbers the statistics.
     """
-    found = summary.groupby([*_STATISTIC, "replication"], sort=False)["value"].mean().reset_index()
-    return found.assign(what=found.groupby(_STATISTIC, sort=False).ngroup())
+    means = summary.groupby([*_STATISTIC, "replication"], sort=False)["value"].mean().reset_index()
+    return means.assign(what=means.groupby(_STATISTIC, sort=False).ngroup())
 
 
 def over_replications(table: pd.DataFrame) -> pd.DataFrame:
@@ -185,10 +185,10 @@ def over_replications(table: pd.DataFrame) -> pd.DataFrame:
     count, spread, value = (
         made.to_numpy() for made in (groups.size(), groups.std(), groups.mean())
     )
-    found = table.drop_duplicates("what")[_STATISTIC].reset_index(drop=True)
-    found["value"] = value
-    found["low"], found["high"] = ends(value, count, spread)
-    return found[["column", "reading", "statistic", "value", "low", "high", "unit"]]
+    estimates = table.drop_duplicates("what")[_STATISTIC].reset_index(drop=True)
+    estimates["value"] = value
+    estimates["low"], estimates["high"] = ends(value, count, spread)
+    return estimates[["column", "reading", "statistic", "value", "low", "high", "unit"]]
 
 
 def by_statistic(table: pd.DataFrame) -> dict[tuple[str, str, str], Estimate]:
@@ -222,11 +222,11 @@ def column_rates(samples: pd.DataFrame, reading: str) -> Rates:
 def column_samples(samples: pd.DataFrame, column: Column) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield each replication's number and the rows of `column` in it, in order of time."""
     arrays = {name: samples[name].to_numpy() for name in _KEYS}
-    for replication, places in _places(arrays, column):
-        yield replication, samples.iloc[places]
+    for replication, rows in _rows_by_replication(arrays, column):
+        yield replication, samples.iloc[rows]
 
 
-def _places(
+def _rows_by_replication(
     arrays: Mapping[str, npt.NDArray[Any]], column: Column
 ) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
     """Yield each replication's number and where the rows of `column` in it are, in order of time.
@@ -236,16 +236,16 @@ def _places(
     """
     chosen = arrays["receiver"] == column.receiver
     chosen &= np.isin(arrays["iteration"], column.iterations)
-    places = np.flatnonzero(chosen)
-    keys = [arrays[name][places] for name in ("index", "iteration", "replication")]
+    rows = np.flatnonzero(chosen)
+    keys = [arrays[name][rows] for name in ("index", "iteration", "replication")]
     if not _in_order(keys[::-1]):
-        places = places[np.lexsort(keys)]
-    if not places.size:
+        rows = rows[np.lexsort(keys)]
+    if not rows.size:
         return
-    replications = arrays["replication"][places]
+    replications = arrays["replication"][rows]
     starts = np.flatnonzero(np.diff(replications, prepend=0))  # numbered from 1, and in order
-    for start, end in pairwise([*starts.tolist(), len(places)]):
-        yield int(replications[start]), places[start:end]
+    for start, end in pairwise([*starts.tolist(), len(rows)]):
+        yield int(replications[start]), rows[start:end]
 
 
 def _in_order(keys: list[npt.NDArray[np.int64]]) -> bool:

@@ -106,8 +106,8 @@ class SweepResult:
     @property
     def asked_precision(self) -> float | None:
         """The precision that was asked for; None where the number of replications was."""
-        found = self.manifest["asked"].get("precision")
-        return None if found is None else float(found)
+        precision = self.manifest["asked"].get("precision")
+        return None if precision is None else float(precision)
 
     @property
     def imprecise(self) -> pd.DataFrame:
@@ -160,10 +160,10 @@ def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, li
         columns[key] = [missing if value is None else value for value in values]
     nothing = Estimate(math.nan, math.nan, math.nan)
     for name in names:
-        found = [row.results.get(name, nothing) for row in chosen]
-        columns[name] = [one.value for one in found]
-        columns[f"{name}_low"] = [one.low for one in found]
-        columns[f"{name}_high"] = [one.high for one in found]
+        estimates = [row.results.get(name, nothing) for row in chosen]
+        columns[name] = [estimate.value for estimate in estimates]
+        columns[f"{name}_low"] = [estimate.low for estimate in estimates]
+        columns[f"{name}_high"] = [estimate.high for estimate in estimates]
     for name in LAST:
         columns[name] = [getattr(row, name) for row in chosen]
     return pd.DataFrame(columns).astype({"point": "int32", "replications": "int32"}), names

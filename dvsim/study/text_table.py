@@ -33,8 +33,8 @@ class Table:
         between = "" if self.widths else " " * GAP
         for row in self.all_rows:
             cells = (
-                cell.rjust(width) if place in self.right else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell.rjust(width) if column in self.right else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
             yield between.join(cells).rstrip()
 
@@ -43,7 +43,7 @@ class Table:
         """The head, if there is one, and the rows."""
         return [self.head, *self.rows] if self.head else [*self.rows]
 
-    def parts(self, room: int) -> Iterator[list[int]]:
+    def parts(self, columns: int) -> Iterator[list[int]]:
         """Yield the columns of each part of the table that fits into so many characters.
 
         A group that does not fit beside the keys has a part of its own.
@@ -57,7 +57,7 @@ class Table:
                 begin += size
         part = list(keys)
         for group in rest:
-            if len(part) > len(keys) and sum(needed[n] for n in part + group) > room:
+            if len(part) > len(keys) and sum(needed[n] for n in part + group) > columns:
                 yield part
                 part = list(keys)
             part += group

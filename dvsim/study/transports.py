@@ -43,27 +43,27 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
         size = run.scenario.workload.message_bytes
         vortex = run.scenario.system.path.over_cards
         sides.setdefault((size, run.backend), {}).setdefault(vortex, run)
-    found = []
+    result = []
     for _, both in sorted(sides.items()):
         if len(both) == 2:
             vortex_run, tcp_run = both[True], both[False]
-            found.append(Contest(vortex_run, tcp_run, rate_ratio(tcp_run, vortex_run)))
-    return found
+            result.append(Contest(vortex_run, tcp_run, rate_ratio(tcp_run, vortex_run)))
+    return result
 
 
-def contest_text(found: Sequence[Contest]) -> str:
+def contest_text(contests: Sequence[Contest]) -> str:
     """Return what contests give in one sentence: the ratios, and where either carries more."""
-    known = [(one, one.ratio) for one in found if one.ratio is not None]
+    known = [(contest, contest.ratio) for contest in contests if contest.ratio is not None]
     if not known:
         return "Over one of the two nothing was delivered."
     (first, ratio), *rest = known
     start = f"{_times(ratio)} times what TCP does at {first.size}"
     if len(known) > MOST_SIZES:
         ends = [pick(known, key=lambda item: item[1].value) for pick in (min, max)]
-        low, high = (f"{_times(ratio)} times (at {one.size})" for one, ratio in ends)
+        low, high = (f"{_times(ratio)} times (at {contest.size})" for contest, ratio in ends)
         ratios = f"{low} to {high} what TCP does"
     else:
-        ratios = joined([start, *(f"{_times(ratio)} at {one.size}" for one, ratio in rest)])
+        ratios = joined([start, *(f"{_times(ratio)} at {contest.size}" for contest, ratio in rest)])
     more = _where(known, lambda ends: ends[0] > 1)
     less = _where(known, lambda ends: ends[1] < 1)
     verdicts = [f"{word} {where}" for word, where in (("more", more), ("less", less)) if where]
@@ -83,8 +83,8 @@ def _where(
 ) -> str:
     """Return at which sizes something holds of the interval of the ratio; empty if at none."""
     sizes = [
-        one.size
-        for one, ratio in known
+        contest.size
+        for contest, ratio in known
         if holds((ratio.low or ratio.value, ratio.high or ratio.value))
     ]
     if len(sizes) == len(known):

@@ -29,9 +29,9 @@ def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
     Raises:
         OtherVersion: With its version, this one, and what to do.
     """
-    found = manifest.get("format")
-    if found != FORMAT:
-        raise other(folder, manifest, f"manifest.json has format {found}, not {FORMAT}")
+    version = manifest.get("format")
+    if version != FORMAT:
+        raise other(folder, manifest, f"manifest.json has format {version}, not {FORMAT}")
 
 
 def load_kept(folder: Path, name: str, manifest: Mapping[str, Any]) -> Spec:

@@ -97,12 +97,12 @@ def answers(runs: Sequence[Run]) -> list[Answer]:
     ran several times, that with the most replications counts.
     """
     questions: dict[tuple[str, int, str], list[Run]] = {}
-    for run in sorted(runs, key=lambda one: one.replications):
+    for run in sorted(runs, key=lambda item: item.replications):
         if run.scenario.whatif is not None:
             key = (run.scenario.whatif.name, run.seed, run.backend)
             questions.setdefault(key, []).append(run)
-    found = [_answer(members) for members in questions.values()]
-    return [answer for answer in found if answer.parts]
+    result = [_answer(members) for members in questions.values()]
+    return [answer for answer in result if answer.parts]
 
 
 def _answer(runs: Sequence[Run]) -> Answer:
@@ -110,7 +110,7 @@ def _answer(runs: Sequence[Run]) -> Answer:
     for run in runs:
         members.setdefault(_whatif(run).member, {})[_whatif(run).place] = run
     whole = [
-        [varied[place] for place in sorted(varied)]
+        [varied[number] for number in sorted(varied)]
         for varied in members.values()
         if 0 in varied and len(varied) > 1
     ]
@@ -140,7 +140,7 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
     """Return what each variant gave; its ratio is of what both have run."""
     base: Floats | None = None
-    found = []
+    outcomes = []
     for run in runs:
         receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
         values = np.array(list(run.rates.values())) / receivers
@@ -149,9 +149,11 @@ def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
             pairs = min(len(values), len(base))
             common = in_common([runs[0], run])[1]
             times = ratio(values[:pairs], base[:pairs], common=common)
-        found.append(Outcome(run, _whatif(run).says, estimate(values.tolist()), times, run.limit))
+        outcomes.append(
+            Outcome(run, _whatif(run).says, estimate(values.tolist()), times, run.limit)
+        )
         base = values if base is None else base
-    return tuple(found)
+    return tuple(outcomes)
 
 
 def rate_text(rate: Estimate) -> str:

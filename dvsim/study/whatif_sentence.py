@@ -40,14 +40,14 @@ def sentence(gains: Sequence[Gain], replications: int, most: int | None = None) 
     """
     if not gains:
         return "Nothing was delivered."
-    how = {one: standing(one.ratio, replications) for one in gains}
-    rises = [one for one in gains if how[one] == "rises"]
-    falls = [one for one in gains if how[one] == "falls"]
+    how = {gain: standing(gain.ratio, replications) for gain in gains}
+    rises = [gain for gain in gains if how[gain] == "rises"]
+    falls = [gain for gain in gains if how[gain] == "falls"]
     variants: dict[str, set[str]] = {}
-    for one in gains:
-        variants.setdefault(one.says, set()).add(how[one])
-    same = [says for says, found in variants.items() if found == {"stays"}]
-    unsure = [says for says, found in variants.items() if "open" in found]
+    for gain in gains:
+        variants.setdefault(gain.says, set()).add(how[gain])
+    same = [says for says, standings in variants.items() if standings == {"stays"}]
+    unsure = [says for says, standings in variants.items() if "open" in standings]
     parts = [
         _ends(rises, "would give all of the gain", "would gain", max),
         _ends(falls, "would cost most", "would cost rate", min),
@@ -86,21 +86,21 @@ def _ends(
 ) -> str:
     """Name by scenario the first variant whose ratio is as good as the largest, or smallest."""
     chosen: dict[str, list[Gain]] = {}
-    for label in dict.fromkeys(one.label for one in gains):
-        here = [one for one in gains if one.label == label]
-        most = end(one.ratio.value for one in here)
-        first = next(one for one in here if _as_good(one.ratio, most))
+    for label in dict.fromkeys(gain.label for gain in gains):
+        here = [gain for gain in gains if gain.label == label]
+        most = end(gain.ratio.value for gain in here)
+        first = next(gain for gain in here if _as_good(gain.ratio, most))
         chosen.setdefault(first.says, []).append(first)
     if not chosen:
         return ""
-    verb = of_several if len({one.says for one in gains}) > 1 else of_one
+    verb = of_several if len({gain.says for gain in gains}) > 1 else of_one
     ordered = sorted(chosen.values(), key=len, reverse=True)  # what is true of most comes first
-    said = [f"{ordered[0][0].says} {verb} ({_at(ordered[0])})"]
+    parts = [f"{ordered[0][0].says} {verb} ({_at(ordered[0])})"]
     for group in ordered[1:]:
-        labels = joined([one.label for one in group])
-        figures = joined([_times(one) for one in group])
-        said.append(f"at {labels} {group[0].says} ({figures})")
-    return ", ".join(said)
+        labels = joined([gain.label for gain in group])
+        figures = joined([_times(gain) for gain in group])
+        parts.append(f"at {labels} {group[0].says} ({figures})")
+    return ", ".join(parts)
 
 
 def _as_good(ratio: Estimate, most: float) -> bool:
@@ -109,11 +109,11 @@ def _as_good(ratio: Estimate, most: float) -> bool:
 
 
 def _at(group: Sequence[Gain]) -> str:
-    return ", ".join(f"{_times(one)} at {one.label}" for one in group)
+    return ", ".join(f"{_times(gain)} at {gain.label}" for gain in group)
 
 
-def _times(one: Gain) -> str:
-    return times_text(one.ratio).partition(" ±")[0]
+def _times(gain: Gain) -> str:
+    return times_text(gain.ratio).partition(" ±")[0]
 
 
 def times_text(times: Estimate) -> str:
@@ -122,6 +122,6 @@ def times_text(times: Estimate) -> str:
     >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
     ('x 3.97 ± 0.02', 'x 1.00')
     """
-    places = 2 if times.half >= 0.005 or not times.half else 3
-    spread = f" ± {times.half:.{places}f}" if times.half >= 0.0005 else ""
-    return f"x {times.value:.{places if spread else 2}f}{spread}"
+    decimals = 2 if times.half >= 0.005 or not times.half else 3
+    spread = f" ± {times.half:.{decimals}f}" if times.half >= 0.0005 else ""
+    return f"x {times.value:.{decimals if spread else 2}f}{spread}"

@@ -134,5 +134,5 @@ def written_in(credit: float, volume: Card, wanted: float, seconds: float) -> tu
     """
     base = volume["bandwidth"]
     done = min(wanted, pace_of(credit, volume))
-    left = min(float(volume["credit"]), max(0.0, credit + (base - done) * seconds))
-    return done, left
+    credit_left = min(float(volume["credit"]), max(0.0, credit + (base - done) * seconds))
+    return done, credit_left

@@ -62,9 +62,9 @@ class Laws:
         self.members = shares.led + shares.followed
         self.paces: list[float] = []
         self.write_at([self.volume["bandwidth"]] * len(self.members))
-        one = "classic" if kind == "mirrored" else kind
+        base_kind = "classic" if kind == "mirrored" else kind
         byte = self.rabbit.get("queue_byte") or 0
-        self.serial: float = (self.rabbit[f"queue_{one}"] + byte * size) * PS * self.pace
+        self.serial: float = (self.rabbit[f"queue_{base_kind}"] + byte * size) * PS * self.pace
         self.process: float = queues / self.serial
         network = self.host.get("port_rate") or float("inf")
         self.wire: Floats = network / np.maximum(self.work.sent, NOTHING)
@@ -91,8 +91,8 @@ class Laws:
             copy = self.size + ENTRY
         else:
             copy = self.rabbit["flush_bytes"] + kept * self.size
-        found: Floats = np.array(self.paces) / (np.maximum(self.members, NOTHING) * copy)
-        return found
+        rates: Floats = np.array(self.paces) / (np.maximum(self.members, NOTHING) * copy)
+        return rates
 
     def use(self, node: int, rate: float, kept: float) -> Use:
         """Return what a node does to its volume.
@@ -114,8 +114,8 @@ class Laws:
     def disk_work(self, uses: list[Use]) -> Floats:
         """Return the processor seconds that writes cost each node in a second."""
         operation = self.rabbit["disk_operation"] * PS * self.pace
-        found: Floats = np.array([one.operations for one in uses]) * operation
-        return found
+        seconds: Floats = np.array([use.operations for use in uses]) * operation
+        return seconds
 
     def confirmed(self, window: float) -> float:
         """Return the rate at which a sender gets a window of messages confirmed that it may have.
@@ -146,7 +146,7 @@ class Laws:
 
         rates = [can(node) for node in nodes]
         leads = self.shares.led > 0
-        found = {
+        ceilings = {
             "queue": self.process,
             "leader": min(rates[node] for node in nodes if leads[node]),
             "follower": min((rates[n] for n in nodes if not leads[n]), default=float("inf")),
@@ -154,8 +154,8 @@ class Laws:
             "network": float(self.wire.min()),
         }
         if window is not None:
-            found["confirms"] = self.confirmed(window / max(self.members[0], NOTHING))
-        return found
+            ceilings["confirms"] = self.confirmed(window / max(self.members[0], NOTHING))
+        return ceilings
 
     def _written(self, node: int) -> float:
         """Return the messages a second that a volume takes if all of them stay in their queues."""

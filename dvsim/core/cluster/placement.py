@@ -98,8 +98,8 @@ class Placement:
         has = self.leaders != NOBODY
         led = np.bincount(self.leaders[has], minlength=nodes) / queues
         other = (self.members != self.leaders[:, None]) & has[:, None]
-        found = self.members[other & self.alive[self.members]]
-        followed = np.bincount(found, minlength=nodes) / queues
+        alive_members = self.members[other & self.alive[self.members]]
+        followed = np.bincount(alive_members, minlength=nodes) / queues
         clients = self.alive / max(1, self.alive.sum())
         return Shares(led, followed, clients, self.alive.copy())
 

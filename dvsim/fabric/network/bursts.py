@@ -62,14 +62,14 @@ class BurstTable:
         """
         if at_work > EXACT:
             at_work = min(1 << (at_work - 1).bit_length(), len(self.flows))
-        found = self._lines.get(at_work)
-        if found is None:
+        line = self._lines.get(at_work)
+        if line is None:
             first, short = self._measured(at_work, SHORT)
             _, long = self._measured(at_work, LONG)
             per_slot = (long - short) / (LONG - SHORT)
-            found = Line(first, short - per_slot * SHORT, per_slot / self.network.planes)
-            self._lines[at_work] = found
-        return found
+            line = Line(first, short - per_slot * SHORT, per_slot / self.network.planes)
+            self._lines[at_work] = line
+        return line
 
     def times_ps(self, at_work: int, words: int) -> tuple[int, int]:
         """Return when the first and the last word of a burst are there, in ps after its start."""

@@ -23,23 +23,23 @@ Document = dict[str, Any]
 _MEMORY: dict[str, Document] = {}
 
 
-def kept(what: str, measure: Callable[[], Document], **depends_on: object) -> Document:
+def kept(name: str, measure: Callable[[], Document], **depends_on: object) -> Document:
     """Return a measurement, from memory or disk if it is there.
 
     Args:
-        what: Its kind, first part of the file name.
+        name: Its kind, first part of the file name.
         measure: Called if it is not there; returns what JSON can hold.
         **depends_on: All that it depends on but the code.
     """
-    key = json.dumps([what, source_digest().decode(), _room(), depends_on], sort_keys=True)
+    key = json.dumps([name, source_digest().decode(), _room(), depends_on], sort_keys=True)
     if key not in _MEMORY:
-        path = folder() / f"{what}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-        found = _read(path, key)
-        if found is None:
-            found = measure()
+        path = folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+        document = _read(path, key)
+        if document is None:
+            document = measure()
             with suppress(OSError):
-                write_file(path, _text(key, found).encode())
-        _MEMORY[key] = found
+                write_file(path, _text(key, document).encode())
+        _MEMORY[key] = document
     return _MEMORY[key]
 
 
@@ -60,8 +60,8 @@ def _room() -> str:
     return digest.hexdigest()[:16]
 
 
-def _text(key: str, found: Document) -> str:
-    body = json.dumps([key, found])
+def _text(key: str, document: Document) -> str:
+    body = json.dumps([key, document])
     return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
 
 
@@ -72,5 +72,5 @@ def _read(path: Path, key: str) -> Document | None:
         return None
     if hashlib.sha256(body.encode()).hexdigest() != digest:
         return None
-    there, found = json.loads(body)
-    return found if there == key else None
+    there, document = json.loads(body)
+    return document if there == key else None

@@ -14,10 +14,12 @@ MOST_ADDRESSES = 1 << 39  # heights, angles and ports: 24 bits of 63 must be lef
 
 def vortex_card(card: str | Card) -> Card:
     """Return a card, by its name if it is one; ValueError if it is of another kind."""
-    found = card if isinstance(card, Card) else load_card(card)
-    if found.kind != "vortex":
-        raise ValueError(f"card must be of kind 'vortex', {found.name!r} is of kind {found.kind!r}")
-    return found
+    loaded = card if isinstance(card, Card) else load_card(card)
+    if loaded.kind != "vortex":
+        raise ValueError(
+            f"card must be of kind 'vortex', {loaded.name!r} is of kind {loaded.kind!r}"
+        )
+    return loaded
 
 
 def radix_of(switch: Switch) -> int:

@@ -56,9 +56,9 @@ def disorder_of(network: Network, flows: tuple[Flow, ...]) -> Disorder:
     while missing:
         simulation.run_until(slots)
         missing -= len(simulation.completions().handle)
-    found = [disorder(one) for one in arrived]
-    late = float(np.mean([one.late for one in found]))
-    return Disorder(late, max(one.held for one in found), max(one.wait for one in found))
+    planes = [disorder(plane) for plane in arrived]
+    late = float(np.mean([plane.late for plane in planes]))
+    return Disorder(late, max(plane.held for plane in planes), max(plane.wait for plane in planes))
 
 
 def disorder(slots: Slots) -> Disorder:
@@ -72,8 +72,8 @@ def disorder(slots: Slots) -> Disorder:
     """
     delivered = np.maximum.accumulate(slots)  # a word leaves when all before it have come
     first = int(slots.min())
-    came, left = (np.cumsum(np.bincount(one - first)) for one in (slots, delivered))
-    came = np.pad(came, (0, len(left) - len(came)), mode="edge")
+    came, departed = (np.cumsum(np.bincount(times - first)) for times in (slots, delivered))
+    came = np.pad(came, (0, len(departed) - len(came)), mode="edge")
     earliest_after = np.minimum.accumulate(slots[::-1])[::-1][1:]
     late = int(np.count_nonzero(earliest_after < slots[:-1]))
-    return Disorder(late / len(slots), int((came - left).max()), int((delivered - slots).max()))
+    return Disorder(late / len(slots), int((came - departed).max()), int((delivered - slots).max()))

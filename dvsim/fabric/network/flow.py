@@ -69,19 +69,19 @@ def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> Network
         ValueError: For other traffic than uniform, dropped or queued.
     """
     if not flow_knows(offer):
-        what = f"pattern {offer.pattern!r} with injection {offer.injection!r}"
+        offered = f"pattern {offer.pattern!r} with injection {offer.injection!r}"
         raise ValueError(
             "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue', "
-            f"not {what}; use fidelity='cycle'"
+            f"not {offered}; use fidelity='cycle'"
         )
     assert offer.load is not None  # uniform traffic that is dropped or queued has one
-    found = estimate(network, offer.load, offer.injection)
+    estimated = estimate(network, offer.load, offer.injection)
     return NetworkRun(
         network=network,
         offer=offer,
         warmup=warmup,
-        counts=_counts(network, offer, slots, found),
-        notes=found.notes,
+        counts=_counts(network, offer, slots, estimated),
+        notes=estimated.notes,
         fidelity="flow",
         error=error_of(network, offer.load, offer.injection),
     )
@@ -137,7 +137,7 @@ def error_of(network: Network, load: float, injection: str) -> Error:
     slots = min(MOST_SLOTS, max(FEWEST_SLOTS, USUAL_UPDATES // sample.nodes))
 
     def measure() -> dict[str, float]:
-        found = estimate(sample, load, injection)
+        estimated = estimate(sample, load, injection)
         offer = check_offer(sample, Traffic(load, injection=injection))
         core = NetworkCore(params_of(sample, offer))
         core.run(_settling(sample))
@@ -149,13 +149,15 @@ def error_of(network: Network, load: float, injection: str) -> Error:
             return {"latency": 0.0, "throughput": 0.0}
         latency = float(counts.latency @ np.arange(counts.latency.size)) / counts.delivered
         return {
-            "latency": abs(mean_of(found.latency) - latency) / latency,
-            "throughput": abs(found.delivered - delivered) / delivered,
+            "latency": abs(mean_of(estimated.latency) - latency) / latency,
+            "throughput": abs(estimated.delivered - delivered) / delivered,
         }
 
     depends_on = {"load": load, "injection": injection, "slots": slots}
-    found = kept("error", measure, network=[str(part) for part in sample.identity], **depends_on)
-    return Error(found["latency"], found["throughput"], sample.ports)
+    estimated = kept(
+        "error", measure, network=[str(part) for part in sample.identity], **depends_on
+    )
+    return Error(estimated["latency"], estimated["throughput"], sample.ports)
 
 
 def sample_of(network: Network) -> Network:
@@ -186,17 +188,17 @@ def _climbs(shape: Tree) -> list[float]:
 
 def _along(shape: Tree, first: Unit, units: tuple[Unit, ...], name: str) -> list[Floats]:
     """Return the distribution over all switches of a packet that climbs to level 0, 1 and so on."""
-    found = []
+    stretches = []
     for climbed in range(shape.levels):
         way = [*range(climbed + 1), *reversed(range(climbed))]
         chain: Floats = getattr(first, name)
         for level in way[1:]:
             chain = np.convolve(chain, getattr(units[level], name))
-        found.append(chain)
-    return found
+        stretches.append(chain)
+    return stretches
 
 
-def _counts(network: Network, offer: Offer, slots: int, found: Estimate) -> NetworkCounts:
+def _counts(network: Network, offer: Offer, slots: int, estimated: Estimate) -> NetworkCounts:
     """Return the counts that are expected."""
     inputs, load = network.ports * network.planes, offer.load or 0.0
     ends = (network.planes, network.ports)
@@ -208,32 +210,36 @@ def _counts(network: Network, offer: Offer, slots: int, found: Estimate) -> Netw
         flat[:more] += 1
         return flat.reshape(ends)
 
-    offered, accepted, delivered = (at(rate) for rate in (load, found.accepted, found.delivered))
+    offered, accepted, delivered = (
+        at(rate) for rate in (load, estimated.accepted, estimated.delivered)
+    )
     cylinders = [
         np.array(
             [
                 getattr(unit, name) * count * network.planes * slots
-                for unit, count in zip(found.units, network.switches, strict=True)
+                for unit, count in zip(estimated.units, network.switches, strict=True)
             ]
         )
         .round()
         .astype(np.int64)
         for name in ("wanted", "blocked", "present")
     ]
-    inside = mean_of(found.latency) - found.wait - network.link
+    inside = mean_of(estimated.latency) - estimated.wait - network.link
     packets = int(delivered.sum())
     return NetworkCounts(
         slots=slots,
         offered=int(offered.sum()),
         accepted=int(accepted.sum()),
         delivered=packets,
-        in_flight=round(found.delivered * inputs * inside),
-        waiting=round(found.delivered * inputs * found.wait) if offer.injection == "queue" else 0,
+        in_flight=round(estimated.delivered * inputs * inside),
+        waiting=round(estimated.delivered * inputs * estimated.wait)
+        if offer.injection == "queue"
+        else 0,
         offered_at=offered,
         accepted_at=accepted,
         delivered_at=delivered,
-        hops=_whole(found.hops, packets),
-        latency=_whole(found.latency, packets),
+        hops=_whole(estimated.hops, packets),
+        latency=_whole(estimated.latency, packets),
         wanted=cylinders[0],
         blocked=cylinders[1],
         present=cylinders[2],
@@ -247,5 +253,5 @@ def _whole(shares: Floats, packets: int) -> npt.NDArray[np.int64]:
     sums: npt.NDArray[np.int64] = np.rint(
         np.cumsum(shares) / max(shares.sum(), 1e-300) * packets
     ).astype(np.int64)
-    found = np.diff(sums, prepend=0)
-    return found[: int(np.flatnonzero(found)[-1]) + 1] if packets else found[:0]
+    whole = np.diff(sums, prepend=0)
+    return whole[: int(np.flatnonzero(whole)[-1]) + 1] if packets else whole[:0]

@@ -97,13 +97,13 @@ class NetworkRun(Figures):
         return Queues(self.counts.queue_peak, self.counts.queue_sum / np.maximum(1, links))
 
     def _told(self) -> tuple[str, ...]:
-        told = (
+        lines = (
             f"{self.network.ports} ports x {self.network.planes}",
             f"mean latency {self.mean_latency:.2f}",
         )
         error = self.error
         if error is None:
-            return told
+            return lines
         sample = "" if error.ports == self.network.ports else f" at {error.ports} ports"
         flow = f"flow: latency within {error.latency:.1%}, throughput within {error.throughput:.1%}"
-        return (*told, f"{flow}{sample}")
+        return (*lines, f"{flow}{sample}")

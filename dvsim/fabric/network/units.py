@@ -85,9 +85,9 @@ def mean_of(shares: Floats) -> float:
 
 def unit_of(switch: Switch, part: Part, load: float, injection: str) -> Unit:
     """Return the unit at a load, interpolated between the two that are measured."""
-    place = min(max(load * STEPS, 1.0), float(STEPS))
-    low = min(int(place), STEPS - 1)
-    share = place - low
+    position = min(max(load * STEPS, 1.0), float(STEPS))
+    low = min(int(position), STEPS - 1)
+    share = position - low
     units = [
         (_measured(switch, part, step, injection), weight)
         for step, weight in ((low, 1 - share), (low + 1, share))
@@ -117,11 +117,11 @@ def _measured(switch: Switch, part: Part, step: int, injection: str) -> Unit:
 
     geometry = [switch.height, switch.angles, list(switch.injecting), switch.crossing, switch.exit]
     how = [SLOTS, WARMUP, INPUT_SLOTS, SEED]
-    found = kept(
+    document = kept(
         "unit", measure, switch=geometry, part=list(part), step=step, injection=injection, how=how
     )
-    lists = {name: np.array(value) for name, value in found.items() if isinstance(value, list)}
-    return Unit(passed=found["passed"], link=found["link"], **lists)
+    lists = {name: np.array(value) for name, value in document.items() if isinstance(value, list)}
+    return Unit(passed=document["passed"], link=document["link"], **lists)
 
 
 def _measure(switch: Switch, part: Part, load: float, injection: str) -> Document:
@@ -161,8 +161,8 @@ def _document(counts: NetworkCounts, part: Part, injection: str) -> dict[str, An
     def shares(histogram: Ints) -> list[float]:
         if not histogram.sum():
             return [1.0]
-        found: list[float] = (histogram / histogram.sum()).tolist()
-        return found
+        histogram_shares: list[float] = (histogram / histogram.sum()).tolist()
+        return histogram_shares
 
     return {
         "passed": float(min(1.0, passed)),

@@ -82,9 +82,9 @@ class Simulation(Stepping):
     def deliveries(self) -> Deliveries:
         """Return what left in the last call of `run`, with injection ``given``."""
         self._only_given("deliveries")
-        left = np.concatenate(self._left or [np.zeros(0, dtype=DELIVERY)])
-        output = left["angle"] * self.switch.height + left["height"]
-        return Deliveries(left["handle"], left["slot"], output, left["hops"])
+        delivered = np.concatenate(self._left or [np.zeros(0, dtype=DELIVERY)])
+        output = delivered["angle"] * self.switch.height + delivered["height"]
+        return Deliveries(delivered["handle"], delivered["slot"], output, delivered["hops"])
 
     def refused(self) -> Ints:
         """Return the handles refused in the last call of `run`, with injection ``given``."""

@@ -109,9 +109,9 @@ class Stepping:
         self._core.run(slots)
         return slots
 
-    def _only_given(self, what: str) -> None:
+    def _only_given(self, action: str) -> None:
         if self.offer.injection != "given":
-            raise ValueError(f"{what} needs injection 'given', is {self.offer.injection!r}")
+            raise ValueError(f"{action} needs injection 'given', is {self.offer.injection!r}")
 
     def _clear(self) -> None:
         """Forget what earlier calls have handed out."""

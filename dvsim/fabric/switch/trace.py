@@ -114,7 +114,7 @@ def _check(
     inputs: npt.NDArray[np.bool_],
     outputs: int,
     at_once: int,
-    place: Callable[[int], str],
+    position: Callable[[int], str],
 ) -> None:
     """Say what is wrong with the first wrong packet."""
     ports = inputs.size
@@ -146,4 +146,4 @@ def _check(
         index = int(wrong[0])
         text = next(text for fault, text in faults if fault[index])
         values = {name: int(column[index]) for name, column in zip(COLUMNS, trace, strict=True)}
-        raise ValueError(f"{place(index)}: {text.format(**values, before=int(before[index]))}")
+        raise ValueError(f"{position(index)}: {text.format(**values, before=int(before[index]))}")

@@ -149,8 +149,8 @@ def check_offer(
     offer = check_traffic(ends, traffic, seed, replications=replications, most=most, watch=watch)
     given = offer.injection == "given"
     if offer.replications > 1 and (offer.watch or switch.faults or given):
-        what = "watch" if offer.watch else "faults" if switch.faults else "injection 'given'"
-        raise ValueError(f"replications must be 1 with {what}, is {offer.replications}")
+        key = "watch" if offer.watch else "faults" if switch.faults else "injection 'given'"
+        raise ValueError(f"replications must be 1 with {key}, is {offer.replications}")
     return offer
 
 

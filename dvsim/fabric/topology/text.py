@@ -36,15 +36,15 @@ def graphml(graph: nx.DiGraph) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="utf-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     kinds: dict[tuple[str, str], str] = {}
-    for place, data in (
+    for owner, data in (
         ("graph", graph.graph),
         *(("node", data) for _, data in graph.nodes(data=True)),
         *(("edge", data) for _, _, data in graph.edges(data=True)),
     ):
         for key, value in data.items():
-            kinds.setdefault((place, key), "long" if isinstance(value, int) else "string")
-    for (place, key), kind in kinds.items():
-        yield f'  <key id="{place}-{key}" for="{place}" attr.name="{key}" attr.type="{kind}"/>'
+            kinds.setdefault((owner, key), "long" if isinstance(value, int) else "string")
+    for (owner, key), kind in kinds.items():
+        yield f'  <key id="{owner}-{key}" for="{owner}" attr.name="{key}" attr.type="{kind}"/>'
     yield '  <graph edgedefault="directed">'
     yield from _data("graph", graph.graph)
     for node, data in graph.nodes(data=True):
@@ -93,9 +93,9 @@ FORMATS: Mapping[str, Callable[[nx.DiGraph], Iterator[str]]] = {
 }
 
 
-def _data(place: str, data: Mapping[str, Any]) -> Iterator[str]:
+def _data(owner: str, data: Mapping[str, Any]) -> Iterator[str]:
     for key, value in data.items():
-        yield f'<data key="{place}-{key}">{escape(str(value))}</data>'
+        yield f'<data key="{owner}-{key}">{escape(str(value))}</data>'
 
 
 def _json(data: Mapping[str, Any]) -> str:

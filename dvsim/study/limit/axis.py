@@ -101,7 +101,7 @@ def axis_of(
     if ends is None:
         raise ScenarioError.at(Argument("between"), f"missing; '{key}' needs a range to search in")
     near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
-    faults = [Fault(Argument("between"), None, "", said) for said in _wrong(key, order, *ends)]
+    faults = [Fault(Argument("between"), None, "", fault) for fault in _wrong(key, order, *ends)]
     if order.kind in TOLERANCE and not FINEST <= near < 1:
         message = f"{near:g} is not from {FINEST:g} on and below 1"
         faults.append(Fault(Argument("tolerance"), None, "", message))

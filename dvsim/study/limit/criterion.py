@@ -40,15 +40,15 @@ class Term:
     bound: float
     unit: str = ""
 
-    def verdict(self, found: Estimate) -> Verdict:
+    def verdict(self, value: Estimate) -> Verdict:
         """Return what an interval says: it must lie on one side of the bound.
 
         A metric that is not a number, such as the latency where nothing is delivered, speaks
         against nothing: it holds.
         """
-        if math.isnan(found.value):
+        if math.isnan(value.value):
             return "holds"
-        low, high = found.low, found.high
+        low, high = value.low, value.high
         if self.sign in ("<", "<="):  # as if turned around at zero
             low, high, bound = -high, -low, -self.bound
         else:
@@ -75,9 +75,9 @@ class Criterion:
         """The metrics that it speaks of."""
         return tuple(dict.fromkeys(term.metric for term in self.terms))
 
-    def verdict(self, found: Mapping[str, Estimate]) -> Verdict:
+    def verdict(self, values: Mapping[str, Estimate]) -> Verdict:
         """Return what estimates say: one comparison that fails is enough to fail."""
-        verdicts = [term.verdict(found[term.metric]) for term in self.terms]
+        verdicts = [term.verdict(values[term.metric]) for term in self.terms]
         if "fails" in verdicts:
             return "fails"
         return "undecided" if "undecided" in verdicts else "holds"
@@ -118,7 +118,7 @@ def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
             near = whole or nearest(metric, metrics)
             faults.append(_fault(f"no metric '{metric}' in {known}", near))
         units = [unit] if metric in metrics else _UNITS  # it may be that of the metric meant
-        bound = next((one for u in units if (one := _number(number, u)) is not None), None)
+        bound = next((value for u in units if (value := _number(number, u)) is not None), None)
         if bound is None:
             also = f" in {unit}" if unit in _UNITS else ""
             faults.append(_fault(f"'{number}' is no number{also}; {EXAMPLE}"))
@@ -131,9 +131,9 @@ def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
 
 def deciding(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the estimate of a metric; the interval is infinite where one run alone has a value."""
-    found = estimate(values, confidence)
+    interval = estimate(values, confidence)
     alone = sum(not math.isnan(value) for value in values) == 1
-    return Estimate.around(found.value, math.inf) if alone else found
+    return Estimate.around(interval.value, math.inf) if alone else interval
 
 
 def prospect(values: Sequence[float], times: int, confidence: float = CONFIDENCE) -> Estimate:
@@ -156,7 +156,9 @@ def prospect(values: Sequence[float], times: int, confidence: float = CONFIDENCE
 def _number(text: str, unit: str) -> float | None:
     """Return what a text says, in the unit of its metric; None if it says nothing."""
     own = ("msg/s", "1/s") if unit in ("msg/s", "1/s") else (unit,)
-    plain = next((text.removesuffix(one) for one in own if one and text.endswith(one)), text)
+    plain = next(
+        (text.removesuffix(ending) for ending in own if ending and text.endswith(ending)), text
+    )
     try:
         number = float(plain)
     except ValueError:

@@ -219,24 +219,24 @@ class Bisect(Design[Trial, Limit]):
         runs: list[Reading] = []
         for wanted in self.steps:
             (runs,) = yield [Trial(setting, wanted, begun=runs)]
-            found = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
-            self._check_metrics(value, found)
-            verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
-            if self._enough(found, verdict) or self._hopeless(runs):
+            estimates = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
+            self._check_metrics(value, estimates)
+            verdict = self.criterion.verdict(estimates) if len(runs) > 1 else "undecided"
+            if self._enough(estimates, verdict) or self._hopeless(runs):
                 break
         notes = next((run.notes for run in runs if run.notes), "")
-        probe = Probe(value, len(runs), found, verdict, notes, runs[0].fidelity)
+        probe = Probe(value, len(runs), estimates, verdict, notes, runs[0].fidelity)
         self.probes[value] = probe
         if self.on_probe:
             self.on_probe(probe)
         return verdict
 
-    def _enough(self, found: Mapping[str, Estimate], verdict: Verdict) -> bool:
+    def _enough(self, estimates: Mapping[str, Estimate], verdict: Verdict) -> bool:
         """Return whether no more replications are needed: it is certain, or known well enough."""
         if self.precision is None:
             return verdict != "undecided"
-        known = (one for one in found.values() if not math.isnan(one.value))
-        return all(one.half <= self.precision * abs(one.value) for one in known)
+        known = (estimate for estimate in estimates.values() if not math.isnan(estimate.value))
+        return all(estimate.half <= self.precision * abs(estimate.value) for estimate in known)
 
     def _hopeless(self, runs: Sequence[Reading]) -> bool:
         """Return whether even the last look would decide nothing, if all scatter as these do."""
@@ -246,9 +246,9 @@ class Bisect(Design[Trial, Limit]):
         then = {metric: self._estimate(metric, runs, last) for metric in self.criterion.metrics}
         return self.criterion.verdict(then) == "undecided"
 
-    def _check_metrics(self, value: float, found: Mapping[str, Estimate]) -> None:
+    def _check_metrics(self, value: float, estimates: Mapping[str, Estimate]) -> None:
         """Refuse a criterion about what these runs do not have: it would hold everywhere."""
-        absent = [metric for metric, one in found.items() if math.isnan(one.value)]
+        absent = [metric for metric, estimate in estimates.items() if math.isnan(estimate.value)]
         if kind_of(self.setting).always and absent:
             message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
             raise ScenarioError.at(Argument("until"), message)
@@ -259,14 +259,14 @@ class Bisect(Design[Trial, Limit]):
         With `last` as it would be after so many replications, if they scatter as these do.
         """
         values, share = [run.metrics[metric] for run in runs], confidence_of(self.steps)
-        found = prospect(values, last, share) if last else deciding(values, share)
+        interval = prospect(values, last, share) if last else deciding(values, share)
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
-            return found
-        error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(found.value)
-        return Estimate(found.value, found.low - error, found.high + error)
+            return interval
+        error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(interval.value)
+        return Estimate(interval.value, interval.low - error, interval.high + error)
 
-    def _middle(self, one: float, other: float) -> float | None:
-        return self.axis.middle(min(one, other), max(one, other))
+    def _middle(self, low: float, high: float) -> float | None:
+        return self.axis.middle(min(low, high), max(low, high))
 
     def _edge(self, certain: float, undecided: float, verdict: Verdict) -> Plan[Trial, float]:
         """Return how far a verdict reaches from a value where it is certain."""
@@ -278,8 +278,8 @@ class Bisect(Design[Trial, Limit]):
         return certain
 
     def _last(self, verdict: Verdict) -> float | None:
-        found = [value for value, probe in self.probes.items() if probe.verdict == verdict]
-        return found[0] if found else None
+        values = [value for value, probe in self.probes.items() if probe.verdict == verdict]
+        return values[0] if values else None
 
     def _limit(self, outcome: Outcome, holds: float | None, fails: float | None) -> Limit:
         probes = tuple(self.probes[value] for value in sorted(self.probes))
@@ -322,7 +322,7 @@ def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN40
 
 def _check(kind: Kind, name: str, key: str, setting: Any) -> None:  # noqa: ANN401 - of its kind
     """Refuse a value that the kind refuses, or that is too much."""
-    found = list(kind.refused(setting)) or kind.extent(setting)
-    faults = [Fault(name, None, dotted(where), message) for where, message in found]
+    refusals = list(kind.refused(setting)) or kind.extent(setting)
+    faults = [Fault(name, None, dotted(where), message) for where, message in refusals]
     if faults:
         raise ScenarioError(faults)

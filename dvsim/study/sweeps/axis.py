@@ -92,7 +92,7 @@ def parse_axis(text: str) -> Axis:
 def _split(text: str) -> Iterator[str]:
     """Split at commas that stand in no quotes and no brackets."""
     depth, quote, start = 0, "", 0
-    for place, sign in enumerate(text):
+    for position, sign in enumerate(text):
         if quote:
             quote = "" if sign == quote else quote
         elif sign in "\"'":
@@ -102,8 +102,8 @@ def _split(text: str) -> Iterator[str]:
         elif sign in "]})":
             depth -= 1
         elif sign == "," and depth == 0:
-            yield text[start:place]
-            start = place + 1
+            yield text[start:position]
+            start = position + 1
     yield text[start:]
 
 
@@ -132,8 +132,8 @@ def _values(key: str, part: str) -> Iterator[str]:
     low, high = _ends(key, match)
     sign, text = match["sign"], (match["step"] or "").strip()
     if not sign:
-        what = f"'{part}' does not say how far apart its values are; write {part}*2, or "
-        raise _wrong(key, Advice(what, SAMPLE))
+        fault = f"'{part}' does not say how far apart its values are; write {part}*2, or "
+        raise _wrong(key, Advice(fault, SAMPLE))
     step = number_of(text)
     if step is None:
         raise _wrong(key, f"'{text}' is no number; {HELP}")
@@ -160,7 +160,7 @@ def _logarithmic(key: str, part: str, between: Between, count: Number) -> Iterat
         raise _wrong(key, f"'{part}': '/' takes how many values there are, 2 at least")
     if between.low.value <= 0:
         raise _wrong(key, f"'{part}': '/' goes over the logarithm, from a value above 0")
-    steps = (between.at(place / (number - 1)) for place in range(number))
+    steps = (between.at(step / (number - 1)) for step in range(number))
     yield from dict.fromkeys(steps)  # whole numbers near each other may meet
 
 
@@ -169,8 +169,8 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
     if low is not None and high is not None and high.dimension and not low.dimension:
         unit = re.sub(r"^[^A-Za-z%]*", "", match["high"].strip())  # that of both: 32..128 MiB
         low = number_of(f"{match['low'].strip()} {unit}")
-    for name, found in (("low", low), ("high", high)):
-        if found is None:
+    for name, end in (("low", low), ("high", high)):
+        if end is None:
             raise _wrong(key, f"'{match[name].strip()}' is no number with a unit that is known")
     assert low is not None
     assert high is not None

@@ -226,10 +226,10 @@ class Chunks(Executor[PointTrial]):
         """Return what is kept of a point; None if there is nothing, or too little."""
         if self.kept is None:
             return None
-        found = find(self.kept, trial, self.how, self.precision)
-        if isinstance(found, Outcome):
-            return found
-        self._looks[trial.folder] = found
+        numbers = find(self.kept, trial, self.how, self.precision)
+        if isinstance(numbers, Outcome):
+            return numbers
+        self._looks[trial.folder] = numbers
         return None
 
     def run(self, trials: Sequence[PointTrial]) -> Iterator[tuple[PointTrial, Outcome]]:
@@ -238,10 +238,12 @@ class Chunks(Executor[PointTrial]):
         Raises:
             RunFailed: If a worker dies, or has other code. What was done is kept.
         """
-        missing = [replace(one, looks=self._looks.get(one.folder, one.looks)) for one in trials]
-        by_number = {one.number: one for one in trials}
+        missing = [
+            replace(trial, looks=self._looks.get(trial.folder, trial.looks)) for trial in trials
+        ]
+        by_number = {trial.number: trial for trial in trials}
         parts: dict[Hashable, Part] = {
-            one.number: Part(1, _expected_s(one.scenario)) for one in missing
+            trial.number: Part(1, _expected_s(trial.scenario)) for trial in missing
         }
         processes = min(self.workers or default_workers(), len(missing))
         with (
@@ -250,13 +252,13 @@ class Chunks(Executor[PointTrial]):
         ):
             idle = partial(shown.note, f"the dask scheduler {self.scheduler} {NO_WORKERS}")
             for some in done(missing, self.how, self.precision, self.command, by, idle):
-                runs = [run for one in some for run in one.runs]
+                runs = [run for trial in some for run in trial.runs]
                 if self.out is not None and runs:
                     keep_many({self.out / run.folder: (run.contents, run.manifest) for run in runs})
-                for one in some:
-                    self._times.append(one.took_s)
-                    shown.done(self.name, 1, {}, one.number, one.took_s)
-                    yield by_number[one.number], one.outcome
+                for trial in some:
+                    self._times.append(trial.took_s)
+                    shown.done(self.name, 1, {}, trial.number, trial.took_s)
+                    yield by_number[trial.number], trial.outcome
 
 
 def _expected_s(scenario: Spec) -> float:
@@ -299,10 +301,10 @@ def done(
             on_idle()
         was_idle = idle
         for future in some:
-            found = _result(future)
-            finished += len(found)
-            took_s += sum(one.took_s for one in found)
-            yield found
+            outcomes = _result(future)
+            finished += len(outcomes)
+            took_s += sum(outcome.took_s for outcome in outcomes)
+            yield outcomes
 
 
 def _result(future: Future[list[Done]]) -> list[Done]:

@@ -14,11 +14,11 @@ from dvsim.study.sweeps.run import parts_of
 def shards_in(folder: Path) -> list[Path]:
     """Return the shards that a folder has, or that are beside it, or the folder itself."""
     folder = named(folder)
-    for place in (folder, parts_of(folder)) if folder.name else (folder,):  # the root has no name
+    for parent in (folder, parts_of(folder)) if folder.name else (folder,):  # the root has no name
         try:
-            inside = sorted(path.parent for path in place.glob(f"*-of-*/{MANIFEST}"))
+            inside = sorted(path.parent for path in parent.glob(f"*-of-*/{MANIFEST}"))
         except OSError as error:
-            raise RunFailed(f"cannot read {place}: {error.strerror}") from error
+            raise RunFailed(f"cannot read {parent}: {error.strerror}") from error
         if inside:
             return inside
     return [folder]
@@ -63,8 +63,8 @@ def load_parts(folders: Sequence[Path]) -> list[SweepResult]:
     Raises:
         RunFailed: If one of them is none.
     """
-    found = dict.fromkeys(part for folder in folders for part in shards_in(folder))
-    return [load_swept(folder) for folder in found]
+    parts = dict.fromkeys(part for folder in folders for part in shards_in(folder))
+    return [load_swept(folder) for folder in parts]
 
 
 def merged(parts: Sequence[SweepResult]) -> SweepResult:
@@ -74,11 +74,11 @@ def merged(parts: Sequence[SweepResult]) -> SweepResult:
         RunFailed: If they are of several sweeps, or some points are missing.
     """
     asked = [dict(part.manifest.get("asked") or {}) for part in parts]
-    shards = [one.pop("shard", None) for one in asked]
+    shards = [part_of.pop("shard", None) for part_of in asked]
     for part, other in zip(parts, asked, strict=True):
         if other != asked[0]:
             message = f"{part.folder} is of another sweep, version or seed than {parts[0].folder}"
-            made = [str(one.manifest.get("version")) for one in (part, parts[0])]
+            made = [str(part_of.manifest.get("version")) for part_of in (part, parts[0])]
             message += f": dvsim {made[0]}, and {made[1]}" if made[0] != made[1] else ""
             raise RunFailed(message)
     rows: dict[int, dict[tuple[tuple[str, float | str], ...], Row]] = {}
@@ -97,8 +97,8 @@ def merged(parts: Sequence[SweepResult]) -> SweepResult:
             for number in range(1, count + 1)
             if [number, count] not in shards
         ]
-        what = f"shard {', '.join(lost)} is missing" if lost else "shards are missing"
-        raise RunFailed(f"{len(missing):,} of {total:,} points are not there: {what}")
+        fault = f"shard {', '.join(lost)} is missing" if lost else "shards are missing"
+        raise RunFailed(f"{len(missing):,} of {total:,} points are not there: {fault}")
     keys = max((part.keys for part in parts), key=len)
     every = [row for number in sorted(rows) for row in rows[number].values()]
     table, names = tabulate(every, list(keys))

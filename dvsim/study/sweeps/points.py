@@ -166,8 +166,8 @@ def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
             raise ScenarioError.at(Argument("together"), message, text)
         lengths = {axis.key: len(axis.values) for axis in axes if axis.key in names}
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            message = f"keys that go together have as many values: {said}"
+            lengths_text = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            message = f"keys that go together have as many values: {lengths_text}"
             raise ScenarioError.at(Argument("together"), message, text)
     groups: dict[str, list[Axis]] = {}
     for axis in axes:

@@ -60,11 +60,11 @@ def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     Raises:
         ScenarioError: If there are not two keys at least: one alone explains everything.
     """
-    found = [*_given(vary)] if vary else [*_weak(scenario, spread)]
-    if len(found) < 2:
-        what = "one key alone explains everything" if found else "no parameter here is weak"
-        raise ScenarioError.at(Argument("vary"), f"{what}; vary two or more: KEY=lo..hi")
-    return found
+    keys = [*_given(vary)] if vary else [*_weak(scenario, spread)]
+    if len(keys) < 2:
+        fault = "one key alone explains everything" if keys else "no parameter here is weak"
+        raise ScenarioError.at(Argument("vary"), f"{fault}; vary two or more: KEY=lo..hi")
+    return keys
 
 
 def _given(vary: Sequence[str]) -> Iterator[Range]:

@@ -52,17 +52,19 @@ class Sweep(Design[PointTrial, list[Outcome]]):
 
     def plan(self) -> Plan[PointTrial, list[Outcome]]:
         """Ask for all points of the part that are valid."""
-        outcomes = iter((yield [one for one in self.part if isinstance(one, PointTrial)]))
+        outcomes = iter((yield [trial for trial in self.part if isinstance(trial, PointTrial)]))
         return [
-            next(outcomes) if isinstance(one, PointTrial) else Outcome(error=one.error)
-            for one in self.part
+            next(outcomes) if isinstance(trial, PointTrial) else Outcome(error=trial.error)
+            for trial in self.part
         ]
 
     @property
     def digest(self) -> str:
         """Twelve hex digits of everything that the table depends on."""
-        told = [one.folder if isinstance(one, PointTrial) else one.error for one in self.trials]
-        text = json.dumps([KIND, self.name, list(map(str, self.points)), told, self._how])
+        identities = [
+            trial.folder if isinstance(trial, PointTrial) else trial.error for trial in self.trials
+        ]
+        text = json.dumps([KIND, self.name, list(map(str, self.points)), identities, self._how])
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
     @property
@@ -83,7 +85,9 @@ class Sweep(Design[PointTrial, list[Outcome]]):
     @property
     def part(self) -> list[PointTrial | Refused]:
         """The points that are run."""
-        return [one for one in self.trials if self.shard is None or self.shard.has(one.number)]
+        return [
+            trial for trial in self.trials if self.shard is None or self.shard.has(trial.number)
+        ]
 
     def about(self) -> dict[str, Any]:
         """Return what was asked, as JSON types; the same for all shards but for its own name."""
@@ -136,7 +140,7 @@ def prepare(
     how = How(code_version(), seed, looks[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
     trials = trials_of(base, points, overrides, how, scale, looks)
-    name = next(one.scenario.name for one in trials if isinstance(one, PointTrial))
+    name = next(trial.scenario.name for trial in trials if isinstance(trial, PointTrial))
     return Sweep(name, points, trials, how, precision)
 
 
@@ -189,21 +193,21 @@ def _table(
     keys, units = keys_of(sweep.points)
     units = dict(units)
     rows = []
-    for one, (point_numbers, times, folder, error) in zip(sweep.part, outcomes, strict=True):
-        own = keys[one.number]
+    for trial, (point_numbers, times, folder, error) in zip(sweep.part, outcomes, strict=True):
+        own = keys[trial.number]
         if error:
-            rows.append(Row(one.number, own, {}, error=error))
+            rows.append(Row(trial.number, own, {}, error=error))
             continue
-        assert isinstance(one, PointTrial)
-        shares = shares_of(point_numbers, kind_of(one.scenario).headline)[1]
+        assert isinstance(trial, PointTrial)
+        shares = shares_of(point_numbers, kind_of(trial.scenario).headline)[1]
         for item, share in zip(point_numbers, shares, strict=True):
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
             units |= {key: "" for key in item.inner if key not in units}
-            known = kind_of(one.scenario).metrics(one.scenario)
+            known = kind_of(trial.scenario).metrics(trial.scenario)
             units |= {name: known[name] for name in item.results}
             known_to = share if times > 1 else math.nan
-            said = (times, known_to, item.bottleneck, item.note, "" if out is None else folder)
-            rows.append(Row(one.number, all_keys, item.results, *said))
+            remarks = (times, known_to, item.bottleneck, item.note, "" if out is None else folder)
+            rows.append(Row(trial.number, all_keys, item.results, *remarks))
     table, names = tabulate(rows, list(keys[0]))
     every = tuple(
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]

@@ -79,11 +79,11 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
     power_of_two(Argument("samples"), "", samples)
     count = len(ranges)
     shares = sobol(2 * count, samples, seed)
-    one, other = shares[:, :count], shares[:, count:]
-    parts = [one, other]
+    first, second = shares[:, :count], shares[:, count:]
+    parts = [first, second]
     for number in range(count):
-        mixed = one.copy()
-        mixed[:, number] = other[:, number]
+        mixed = first.copy()
+        mixed[:, number] = second[:, number]
         parts.append(mixed)
     return [
         Point(tuple((r.key, r.along.at(share)) for r, share in zip(ranges, row, strict=True)))
@@ -115,15 +115,15 @@ def indices(
         first = failed.iloc[0]
         message = f"{len(failed):,} of {points:,} points failed, and an index needs them all"
         raise RunFailed(f"{message}; point {first['point']}: {first['error']}")
-    found = []
+    all_indices = []
     for name in results:
         values = swept.table[name].to_numpy(dtype=np.float64).reshape(-1, samples)
         if not np.isfinite(values).all():
             raise RunFailed(f"{name} is not a number at some points, and an index needs them all")
-        found += sorted(
-            _of_result(name, values, ranges, seed), key=lambda one: one.total, reverse=True
+        all_indices += sorted(
+            _of_result(name, values, ranges, seed), key=lambda index: index.total, reverse=True
         )
-    return found
+    return all_indices
 
 
 def _of_result(name: str, values: Floats, ranges: Sequence[Range], seed: int) -> list[Index]:
@@ -135,11 +135,11 @@ def _of_result(name: str, values: Floats, ranges: Sequence[Range], seed: int) ->
     low, high = middle_share(again)
     return [
         Index(
-            name, one.key, one.text,
-            float(first[place]), float(low[0, place]), float(high[0, place]),
-            float(total[place]), float(low[1, place]), float(high[1, place]),
+            name, varied.key, varied.text,
+            float(first[position]), float(low[0, position]), float(high[0, position]),
+            float(total[position]), float(low[1, position]), float(high[1, position]),
         )
-        for place, one in enumerate(ranges)
+        for position, varied in enumerate(ranges)
     ]  # fmt: skip
 
 
@@ -149,14 +149,14 @@ def _sobol(values: Floats) -> tuple[Floats, Floats]:
     func = {"f_A": values[:1], "f_B": values[1:2], "f_AB": values[2:, np.newaxis]}
     if np.ptp(values[:2]) == 0:  # nothing varies, and nothing is explained
         return np.zeros(len(values) - 2), np.zeros(len(values) - 2)
-    found = sobol_indices(func=func, n=values.shape[1])
-    return found.first_order, found.total_order
+    result = sobol_indices(func=func, n=values.shape[1])
+    return result.first_order, result.total_order
 
 
-def to_csv(found: Sequence[Index]) -> bytes:
+def to_csv(indices: Sequence[Index]) -> bytes:
     """Return indices as a table."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(Index.__dataclass_fields__)
-    writer.writerows(vars(one).values() for one in found)
+    writer.writerows(vars(index).values() for index in indices)
     return buffer.getvalue().encode()

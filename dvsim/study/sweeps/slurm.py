@@ -61,7 +61,7 @@ def script(
 
 def _without(command: Sequence[str]) -> list[str]:
     """Return a command without the options that each task gives itself."""
-    kept, skip = [], False
+    remaining, skip = [], False
     for word in command:
         name = word.partition("=")[0]
         if skip:
@@ -69,5 +69,5 @@ def _without(command: Sequence[str]) -> list[str]:
         elif name in ("--slurm", "--workers", "--report"):
             skip = "=" not in word
         else:
-            kept.append(word)
-    return kept
+            remaining.append(word)
+    return remaining

@@ -97,8 +97,8 @@ def trials_of(
     first: ScenarioError | None = None
     for number, point in enumerate(points):
         try:
-            found = template.resolved([*overrides, *point.overrides]).scenario
-            scenario = found.scaled(1.0 if scale is None else scale)
+            spec = template.resolved([*overrides, *point.overrides]).scenario
+            scenario = spec.scaled(1.0 if scale is None else scale)
             check_extent([scenario], looks[-1])
         except ScenarioError as refused:
             error = _of_vary(refused, varied)
@@ -106,7 +106,7 @@ def trials_of(
             trials.append(Refused(number, _faults(error)))
             continue
         trials.append(PointTrial(number, scenario, looks, folder_at(scenario, how, looks[0])))
-    if first is not None and all(isinstance(one, Refused) for one in trials):
+    if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
 
@@ -129,17 +129,17 @@ def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict
     """
     columns: dict[str, list[float | str]] = {}
     units: dict[str, str] = {}
-    for place, (key, _) in enumerate(points[0].values):
-        texts = [point.values[place][1] for point in points]
-        found = {text: number_of(text) for text in dict.fromkeys(texts)}
-        kinds = {None if number is None else number.unit for number in found.values()}
+    for position, (key, _) in enumerate(points[0].values):
+        texts = [point.values[position][1] for point in points]
+        numbers = {text: number_of(text) for text in dict.fromkeys(texts)}
+        kinds = {None if number is None else number.unit for number in numbers.values()}
         if key.endswith("_bytes") and kinds <= {PLAIN, "B"}:
             kinds = {"B"}  # a plain number is bytes there
         units[key] = kinds.pop() or "" if len(kinds) == 1 else ""
         numeric = units[key] != ""
         value = {
             text: float(number.value) if numeric and number is not None else text.strip("\"'")
-            for text, number in found.items()
+            for text, number in numbers.items()
         }
         columns[key] = [value[text] for text in texts]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -158,7 +158,7 @@ def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | N
     return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
 
 
-def known(root: Path, scenario: Spec, place: str, how: How) -> list[PointNumbers] | None:
+def known(root: Path, scenario: Spec, point_folder: str, how: How) -> list[PointNumbers] | None:
     """Return the numbers of a run that is kept at a place, None if there is none.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
@@ -166,14 +166,14 @@ def known(root: Path, scenario: Spec, place: str, how: How) -> list[PointNumbers
     Raises:
         RunFailed: If the folder is there, but is not a good answer.
     """
-    folder = root / place
+    folder = root / point_folder
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
     question = to_toml(scenario).encode()
     same = manifest["files"].get(SCENARIO, {}).get("sha256") == hashlib.sha256(question).hexdigest()
-    found = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
-    if not same or found != (how.version_of(scenario), how.seed, how.replications):
+    identity = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
+    if not same or identity != (how.version_of(scenario), how.seed, how.replications):
         raise another(folder)
     for name in manifest["files"]:
         if not (folder / name).is_file():
@@ -198,14 +198,14 @@ def find(
 
     A point that is kept, but not as precise as is asked, is to be run from its next look on.
     """
-    for place, times in enumerate(trial.looks):
-        folder = trial.folder if place == 0 else folder_at(trial.scenario, how, times)
+    for position, times in enumerate(trial.looks):
+        folder = trial.folder if position == 0 else folder_at(trial.scenario, how, times)
         try:
             point_numbers = known(root, trial.scenario, folder, replace(how, replications=times))
         except RunFailed as error:
             return Outcome(error=one_line(error))
         if point_numbers is None:
-            return trial.looks[place:]
+            return trial.looks[position:]
         if times == trial.looks[-1] or precise(trial.scenario, point_numbers, precision):
             return Outcome(point_numbers, times, folder)
     raise AssertionError("a point has no looks")

@@ -76,21 +76,21 @@ class Where:
                 else.
         """
         known = dict(self.values)
-        for place, key in self.names.items():
+        for name, key in self.names.items():
             number = number_of(point[key])
-            known[place] = point[key].strip("\"'") if number is None else number.value
+            known[name] = point[key].strip("\"'") if number is None else number.value
         try:
-            found = _value(self.tree, known)
+            result = _value(self.tree, known)
         except _Unknown as error:
-            part = re.sub(r"\b_\d+\b", lambda place: self.words[place[0]], str(error))
+            part = re.sub(r"\b_\d+\b", lambda name: self.words[name[0]], str(error))
             raise _wrong(self.text, f"{part!r} is not understood") from None
         except (TypeError, ZeroDivisionError) as error:
             zero = isinstance(error, ZeroDivisionError)
             why = "divides by zero" if zero else "mixes texts, numbers and comparisons"
             raise _wrong(self.text, why) from None
-        if not isinstance(found, bool):
+        if not isinstance(result, bool):
             raise _wrong(self.text, "is no comparison; write for example 'sram < 64 MiB'")
-        return found
+        return result
 
 
 def parse_where(text: str, keys: Sequence[str]) -> Where:
@@ -118,18 +118,18 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
         if kind in ("space", "sign") or word in _WORDS:
             code.append(word)
             continue
-        place = f"_{len(names) + len(values)}"
-        code.append(f" {place} ")
-        words[place] = word
+        name = f"_{len(names) + len(values)}"
+        code.append(f" {name} ")
+        words[name] = word
         if kind == "name":
-            names[place] = key_of(word, keys, text)
+            names[name] = key_of(word, keys, text)
         elif kind == "text":
-            values[place] = word[1:-1]
+            values[name] = word[1:-1]
         else:
             number = number_of(word)
             if number is None:
                 raise _wrong(text, f"{show(word)} has too many digits")
-            values[place] = number.value
+            values[name] = number.value
     try:
         tree = ast.parse("".join(code).strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):
@@ -137,22 +137,22 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
     return Where(text, tree, names, values, words)
 
 
-def key_of(word: str, keys: Sequence[str], said: str, argument: str = "where") -> str:
+def key_of(word: str, keys: Sequence[str], condition: str, argument: str = "where") -> str:
     """Return the varied key that a name means: the whole key, or the end of one only.
 
     Raises:
         ScenarioError: If there is none, or more than one.
     """
-    found = [key for key in keys if key == word or key.endswith(f".{word}")]
-    found = [word] if word in keys else found
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise _wrong(said, f"'{word}' may be {' or '.join(found)}", argument=argument)
+    matching = [key for key in keys if key == word or key.endswith(f".{word}")]
+    matching = [word] if word in keys else matching
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise _wrong(condition, f"'{word}' may be {' or '.join(matching)}", argument=argument)
     short = [key.rpartition(".")[2] for key in keys]
     near = nearest(word, [*keys, *short])
     message = f"'{word}' is not varied; varied are {', '.join(keys)}"
-    raise _wrong(said, message, near, argument=argument)
+    raise _wrong(condition, message, near, argument=argument)
 
 
 def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 - bool or value
@@ -175,7 +175,7 @@ def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 -
         case ast.Compare():
             values = [_value(part, known) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, values, values[1:], strict=False)
-            return all(_COMPARISONS[type(op)](one, other) for op, one, other in pairs)
+            return all(_COMPARISONS[type(op)](first, second) for op, first, second in pairs)
     raise _Unknown(ast.unparse(node))
 
 
