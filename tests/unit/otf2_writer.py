@@ -17,7 +17,8 @@ class Otf2:
     """An archive of some ranks.
 
     Times are ticks; `resolution` of them are a second. Communicators are given by name with their
-    ranks; the first one should be of all.
+    ranks; the first one should be of all. `threads` are more locations, behind those of the ranks:
+    the rank of each.
     """
 
     def __init__(
@@ -29,13 +30,15 @@ class Otf2:
         communicators=(),
         windows=(),
         chunk=1 << 20,
+        threads=(),
     ):
         self.order, self.resolution, self.chunk = order, resolution, chunk
         self.texts, self.regions = [""], {}
         self.communicators = [("MPI_COMM_WORLD", list(range(ranks))), *communicators]
         self.windows = windows  # communicators of them
-        self.events = [[] for _ in range(ranks)]
-        self.local = [b"" for _ in range(ranks)]
+        self.threads = threads
+        self.events = [[] for _ in range(ranks + len(threads))]
+        self.local = [b"" for _ in self.events]
 
     def text(self, text):
         if text not in self.texts:
@@ -160,7 +163,7 @@ class Otf2:
             yield stamp + event
 
     def definitions(self):
-        ranks = len(self.events)
+        ranks = len(self.events) - len(self.threads)
         for name in self.regions:
             self.text(name)
         for name, _ in self.communicators:
@@ -171,8 +174,8 @@ class Otf2:
         yield self.record(12, self.n(0, 0, 0, NONE))
         for rank in range(ranks):
             yield self.record(13, self.n(rank, 0) + b"\x01" + self.n(0, NONE))
-        for rank in range(ranks):
-            yield self.record(14, self.n(rank, 0) + b"\x01" + self.n(1, rank))
+        for place, rank in enumerate([*range(ranks), *self.threads]):
+            yield self.record(14, self.n(place, 0) + b"\x01" + self.n(1, rank))
         for name, place in self.regions.items():
             text = self.text(name)
             body = self.n(place, text, 0) + b"\0" + self.n(NONE, 0, 0, text) + b"\x01\x16"

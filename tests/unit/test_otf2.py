@@ -152,6 +152,22 @@ def test_what_cannot_be_replayed_is_counted(tmp_path):
     assert graph.bytes == 30
 
 
+def test_threads_that_communicate_are_of_their_rank(tmp_path):
+    """One of rank 0 sends, one of rank 1 has nothing of MPI; the last rank has but a thread."""
+    archive = Otf2(3, threads=[0, 1, 2])
+    archive.call(0, 100, 200, "MPI_Recv", ("recv", 1, 50, 4))
+    archive.call(1, 100, 110, "MPI_Send", ("send", 0, 50, 4))
+    archive.call(3, 120, 130, "MPI_Send", ("send", 1, 70, 5))
+    archive.call(1, 130, 190, "MPI_Recv", ("recv", 0, 70, 5))
+    archive.call(4, 90, 210, "work")
+    archive.call(5, 300, 310, "MPI_Send", ("send", 0, 10, 6))
+    archive.call(0, 310, 320, "MPI_Recv", ("recv", 2, 10, 6))
+    graph = read(archive.write(tmp_path))
+    assert (graph.messages, graph.bytes) == (3, 130)
+    assert dict(graph.skipped) == {"locations that are no MPI ranks": 1}
+    assert graph.traced_ns == 320 - 100
+
+
 def test_bytes_are_what_score_p_counts():
     p, n = 6, 100
     for op, kind in enumerate(KINDS):

@@ -7,7 +7,8 @@ record is wrong. The tests compare both where the package is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from heapq import merge
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,28 +26,37 @@ from dvsim.kinds.workload.readers.otf2_archive import (
     anchor_of,
     definitions_of,
     location_of,
-    records,
+)
+from dvsim.kinds.workload.readers.otf2_events import (
+    BEGIN,
+    CANCELLED,
+    END,
+    ENTER,
+    ICOLLECTED,
+    ICOLLECTIVE,
+    IMRECEIVED,
+    IMRECV,
+    IRECEIVED,
+    IRECV,
+    ISEND,
+    ISENT,
+    LEAVE,
+    MRECV,
+    PROBED,
+    RECV,
+    SEND,
+    TEST,
+    Event,
+    Fields,
+    Thread,
 )
 from dvsim.kinds.workload.readers.otf2_windows import LAYOUT, Windows
 from dvsim.kinds.workload.readers.scorep import KINDS, UNEVEN, own_size
 from dvsim.kinds.workload.readers.text import of_rank, refuse
 from dvsim.scenario import bounds
 
-(
-    ENTER, LEAVE, SEND, ISEND, ISENT, IRECV, RECV, IRECEIVED, TEST, CANCELLED, BEGIN, END,
-) = range(12, 24)  # fmt: skip
-ICOLLECTIVE, ICOLLECTED, PROBED, MRECV, IMRECV, IMRECEIVED = 85, 86, 89, 90, 91, 92
 NO_ROOT = UNDEFINED
 MOST_TAG = (1 << 31) - 1
-
-Fields = tuple[int, ...]
-Event = tuple[int, int, str, Fields]
-
-FIELDS = {
-    SEND: 4, ISEND: 5, ISENT: 1, IRECV: 1, RECV: 4, IRECEIVED: 5, TEST: 1, CANCELLED: 1, BEGIN: 0,
-    END: 4, ICOLLECTIVE: 1, ICOLLECTED: 5, PROBED: 4, MRECV: 2, IMRECV: 2, IMRECEIVED: 2,
-}  # fmt: skip
-"""How many numbers an event has; the ends of collectives have their kind before."""
 
 WAITED = {1: 0, 2: 0, 5: 4, 6: 5}
 """Where the request stands in an event that ends one, by how many fields it has."""
@@ -67,7 +77,7 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     locations = next(
         (members for kind, paradigm, members in known.groups.values()
          if (kind, paradigm) == (COMM_LOCATIONS, MPI)),
-        known.locations,
+        list(known.locations),
     )  # fmt: skip
     if not locations:
         refuse(globals_of, None, "has no location of an MPI rank")
@@ -76,21 +86,19 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
         if not file.is_file():
             refuse(file, None, "is missing: the events of this rank", f"rank {rank}")
     program = Program(len(locations), name or str(anchor), map(str, files), table)
-    others = len(known.locations) - len(locations)
+    ranks = [Rank(program, rank, file, known) for rank, file in enumerate(files)]
+    for one, location in zip(ranks, locations, strict=True):
+        for part in (location, *known.threads(location, locations)):
+            one.record(anchor.with_suffix("") / f"{part}.evt", for_definitions, chunk)
+        if not any(part.count for part in one.threads):
+            refuse(one.file, None, "has no events", f"rank {one.rank}")
+    others = len(known.locations) - sum(len(one.threads) for one in ranks)
     if others > 0:
         program.skip("locations that are no MPI ranks", others)
-
-    def own_of(file: Path) -> Location:
-        return location_of(file.with_suffix(".def"), for_definitions)
-
-    ranks = [
-        Rank(program, rank, file, known, own_of(file), chunk) for rank, file in enumerate(files)
-    ]
     locked = set[tuple[int, int]]().union(*(one.locked for one in ranks))
+    begin, end = min(one.span[0] for one in ranks), max(one.span[1] for one in ranks)
     for one in ranks:
-        one.locked = locked
-    begin, end = min(one.first for one in ranks), max(one.last for one in ranks)
-    for one in ranks:
+        one.contested = locked
         one.read(begin)
     program.traced_ns = (end - begin) * 1e9 / known.resolution
     return program.graph()
@@ -105,16 +113,14 @@ class Rank:
         rank: int,
         file: Path,
         known: Definitions,
-        own: Location,
-        chunk: int,
     ) -> None:
         self.program = program
         self.rank = rank
         self.file = file
         self.known = known
-        self.own = own
-        self.events: list[Event] = []
-        self.later: dict[int, list[tuple[int, ...]]] = {}  # request → what its end says of it
+        self.threads: list[Thread] = []  # the rank's own first
+        self.own = Location()
+        self.later: dict[int, list[Fields]] = {}  # request → what its end says of it
         self.ended = 0  # ticks, when the last call that communicated had ended
         self.entered: int | None = None  # when the outermost MPI call began
         self.depth = 0
@@ -122,64 +128,50 @@ class Rank:
         self.calls = 0  # outermost ones that were entered
         self.did = False  # whether the call left an event
         self.counted = False  # whether it is among what is not replayed
-        self.probed: dict[int, tuple[int, ...]] = {}
+        self.probed: dict[int, Fields] = {}
         self.members: dict[int, int] = {}
         self.windows = Windows(self)
-        self.count = 0  # events that were read
-        with of_rank(rank, lambda: self.count, "event"):
-            self.first, self.last = self._decode(chunk)
-        self.locked = self.windows.exclusive(self.events)
-        """The windows, and places in them, that some rank locks for itself alone."""
+        self.contested: set[tuple[int, int]] = set()
+        """Windows, and places in them, that some rank locks for itself alone."""
 
-    def _decode(self, chunk: int) -> tuple[int, int]:
-        """Keep the events that say something of MPI; return the first and the last time."""
-        first = last = None
-        names: dict[int, str] = {}
-        probed: dict[int, tuple[int, ...]] = {}
-        of_request: dict[int, int] = {}
-        for kind, time, record in records(self.file, chunk, events=True):
-            self.count += 1
-            first, last = time if first is None else first, time
-            if kind in (ENTER, LEAVE):
-                number = record.number()
-                name = names.get(number)
-                if name is None:
-                    name = self.known.region(self.own.regions.get(number, number))
-                    names[number] = name
-                if name.startswith("MPI_"):
-                    self.events.append((kind, time, name, ()))
-                continue
-            layout = LAYOUT.get(kind)
-            if layout is not None:
-                taken = (record.byte() if one == "b" else record.number() for one in layout)
-                self.events.append((kind, time, "", tuple(taken)))
-                continue
-            count = FIELDS.get(kind)
-            if count is None:
-                continue
-            op = (record.byte(),) if kind in (END, ICOLLECTED) else ()
-            fields = (*op, *(record.number() for _ in range(count)))
-            self.events.append((kind, time, "", fields))
-            if kind == IRECEIVED:
-                self.later.setdefault(fields[4], []).append(fields[:4])
-            elif kind == ICOLLECTED:
-                self.later.setdefault(fields[5], []).append(fields[:5])
-            elif kind == PROBED:
-                probed[fields[3]] = fields[:3]
-            elif kind == IMRECV:
-                of_request[fields[1]] = fields[0]
-            elif kind == IMRECEIVED and of_request.get(fields[0]) in probed:
-                what = (*probed[of_request[fields[0]]], fields[1])
-                self.later.setdefault(fields[0], []).append(what)
-        if first is None or last is None:
-            refuse(self.file, None, "has no events", f"rank {self.rank}")
-        return self.own.corrected(first), self.own.corrected(last)
+    def record(self, file: Path, for_definitions: int, chunk: int) -> None:
+        """Read what the rank, or then a thread of it, recorded; one without MPI does not count."""
+        if self.threads and not file.is_file():
+            return
+        one = Thread(location_of(file.with_suffix(".def"), for_definitions))
+        with of_rank(self.rank, lambda: one.count, "event"):
+            one.read(file, self.known, chunk)
+        if one.events or not self.threads:
+            self.threads.append(one)
+            for request, ends in one.later.items():
+                self.later.setdefault(request, []).extend(ends)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last time of the rank."""
+        found = [time for one in self.threads for time in (one.first, one.last) if time is not None]
+        return min(found), max(found)
+
+    @property
+    def locked(self) -> set[tuple[int, int]]:
+        """The windows, and places in them, that the rank locks for itself alone."""
+        return {place for one in self.threads for place in self.windows.exclusive(one)}
 
     def read(self, begin: int) -> None:
-        """Add all calls of the rank, from a time on, when the program began."""
+        """Add all calls of the rank, from a time on, when the program began.
+
+        Those of several threads are in the order of their events.
+        """
         self.ended = begin
-        for kind, uncorrected, name, fields in self.events:
-            time = self.own.corrected(uncorrected)
+        new: tuple[int | None, int, str, bool, bool] = None, 0, "", False, False
+        states = [new for _ in self.threads]
+        here = 0
+        for (kind, time, name, fields), thread in self._merged():
+            if thread != here:
+                states[here] = self.entered, self.depth, self.call, self.did, self.counted
+                self.entered, self.depth, self.call, self.did, self.counted = states[thread]
+                here = thread
+            self.own = self.threads[thread].own
             if kind == ENTER:
                 if self.depth == 0:
                     self.entered, self.call = time, name
@@ -195,7 +187,12 @@ class Rank:
                 self.windows.event(kind, time, fields)
             else:
                 ACTIONS[kind](self, time, fields)
-        self._computed(self.last)
+        self._computed(self.span[1])
+
+    def _merged(self) -> Iterator[tuple[Event, int]]:
+        """Yield the events of all threads in the order of time, each with its thread."""
+        parts = [[(one, place) for one in part.events] for place, part in enumerate(self.threads)]
+        yield from parts[0] if len(parts) == 1 else merge(*parts, key=lambda one: one[0][1])
 
     def _left(self, time: int) -> None:
         """End the outermost call; one that left no event took time, as computation does."""

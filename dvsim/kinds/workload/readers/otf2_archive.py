@@ -173,7 +173,8 @@ class Definitions:
         groups: Type, paradigm and members.
         communicators: Number of the group.
         windows: Number of the communicator.
-        locations: In the order of the file.
+        locations: The process of each that is a thread of a processor, None of others; in the
+            order of the file.
     """
 
     resolution: int = 10**9
@@ -182,7 +183,13 @@ class Definitions:
     groups: dict[int, tuple[int, int, list[int]]] = field(default_factory=dict)
     communicators: dict[int, int] = field(default_factory=dict)
     windows: dict[int, int] = field(default_factory=dict)
-    locations: list[int] = field(default_factory=list)
+    locations: dict[int, int | None] = field(default_factory=dict)
+
+    def threads(self, location: int, ranks: Sequence[int]) -> list[int]:
+        """Return the other threads of the process of a rank, which are no ranks themselves."""
+        process, others = self.locations.get(location), set(self.locations).difference(ranks)
+        same = [one for one, of in self.locations.items() if of == process and one in others]
+        return same if process is not None else []
 
     def region(self, number: int) -> str:
         """Return the name of a region; an empty one if it has none."""
@@ -190,6 +197,7 @@ class Definitions:
 
 
 COMM_LOCATIONS, COMM_GROUP, COMM_SELF, MPI = 4, 5, 6, 4
+_THREAD = 1  # of a processor
 _CLOCK, _STRING, _LOCATION, _REGION, _GROUP, _COMM, _WINDOW = 5, 10, 14, 15, 18, 22, 24
 _OLD_GROUPS = {4: COMM_SELF, 5: COMM_GROUP, 6: COMM_LOCATIONS}
 
@@ -204,7 +212,9 @@ def definitions_of(path: Path, chunk: int) -> Definitions:
             number = record.number()
             found.texts[number] = record.text()
         elif kind == _LOCATION:
-            found.locations.append(record.number())
+            location, _, thread = record.number(), record.number(), record.byte() == _THREAD
+            record.number()
+            found.locations[location] = record.number() if thread else None
         elif kind == _REGION:
             number = record.number()
             found.regions[number] = record.number()

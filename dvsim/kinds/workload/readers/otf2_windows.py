@@ -7,7 +7,7 @@ rank began before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.check import RECV, SEND
@@ -15,7 +15,8 @@ from dvsim.kinds.workload.readers.scorep import KINDS
 from dvsim.scenario import bounds
 
 if TYPE_CHECKING:
-    from dvsim.kinds.workload.readers.otf2 import Event, Fields, Rank
+    from dvsim.kinds.workload.readers.otf2 import Rank
+    from dvsim.kinds.workload.readers.otf2_events import Fields, Thread
 
 (
     MADE, FREED, BEGIN, END, GROUP, REQUESTED, LOCKED, TRIED, UNLOCKED, SYNC, CHANGE, PUT, GET,
@@ -164,16 +165,17 @@ class Windows:
         members = self.rank.program.members(self._communicator(window))
         if remote < len(members):
             return [members[remote]]
-        shared = self._shared(window)
-        return [rank for place, rank in enumerate(members) if (shared, place) in self.rank.locked]
+        shared, contested = self._shared(window), self.rank.contested
+        return [rank for place, rank in enumerate(members) if (shared, place) in contested]
 
     def _shared(self, window: int) -> int:
         return self.rank.own.windows.get(window, window)
 
-    def exclusive(self, events: Sequence[Event]) -> set[tuple[int, int]]:
-        """Return the windows, and places in them, that the rank locks for itself alone."""
-        locks = [fields for kind, _, _, fields in events if kind in (LOCKED, TRIED)]
-        return {(self._shared(one[0]), one[1]) for one in locks if one[3] != SHARED}
+    def exclusive(self, thread: Thread) -> set[tuple[int, int]]:
+        """Return the windows, and places in them, that a thread locks for its rank alone."""
+        locks = [one for kind, *_, one in thread.events if kind in (LOCKED, TRIED)]
+        windows = thread.own.windows
+        return {(windows.get(one[0], one[0]), one[1]) for one in locks if one[3] != SHARED}
 
     def _locked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)
