@@ -10,7 +10,9 @@ from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.mpi import OWN_TAGS
 from dvsim.kinds.workload.readers import read
-from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES
+from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
+from dvsim.kinds.workload.readers.dumpi import ISENDS, SENDS
+from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES, ROOT
 from dvsim.kinds.workload.readers.dumpi_file import Trace, read_file
 
 TAG = COLLECTIVE_TAG
@@ -151,6 +153,40 @@ def test_what_cannot_be_replayed_is_counted(tmp_path):
         "MPI_Put": 1, "MPI_Barrier in a communicator that is not known": 1,
         "data types without a size": 1,
     }  # fmt: skip
+
+
+ZEROS = {"i": 0, "l": 0, "h": WORLD, "b": 0, "I": [0, 1], "H": [INT], "B": [1], "J": [[0, 1, 1]],
+         "s": b"x", "S": [], "A": [b"p"]}  # fmt: skip
+"""An argument of each letter of the layouts."""
+
+REPLAYED = (*SENDS, *ISENDS, *BLOCKING, "Sendrecv", "Sendrecv_replace")
+WAITS_ALONE = ("Test", "Testall", "Testany", "Testsome", "Waitany", "Waitsome", "Recv_init",
+               *(f"{one}_init" for one in SENDS))  # fmt: skip
+"""Calls that do nothing where no request is open, or that begin with a start."""
+
+
+@pytest.mark.parametrize("name", sorted(set(LAYOUTS) - {"Init"}))
+def test_each_call_is_replayed_or_counted_if_it_communicates(name, tmp_path):
+    files = []
+    for rank in range(2):
+        arguments, reads = [], True
+        for letter in LAYOUTS[name]:
+            if letter in "?!":
+                own, root = ROOT[name]
+                reads = letter == "!" or arguments[own] == arguments[root]
+            elif reads:
+                arguments.append(rank if name in ROOT and not arguments else ZEROS[letter])
+        files.append(Dumpi().call(name, 0, 1, *arguments).call("Finalize", 2, 3))
+    graph = read(laid(tmp_path, ranks_of(*files)))
+    if name in REPLAYED:
+        assert graph.messages > 0
+        assert not graph.skipped
+    elif name in ("Start", "Startall"):
+        assert set(graph.skipped) == {"requests that are started and not known"}
+    elif communicates(name) and name not in (*WAITS_ALONE, "Comm_free"):
+        assert dict(graph.skipped) == {f"MPI_{name}": 2}
+    else:
+        assert not graph.skipped
 
 
 def changed(name, change):

@@ -84,9 +84,15 @@ def _otf2() -> list[Files]:
     windows.call(1, 0, 12, "MPI_Win_post", ("group_sync", 2), ("locked", 0), ("unlocked", 0))
     for rank in range(2):
         windows.call(rank, 12, 15, "MPI_Win_fence", ("window_end",))
+    threads = otf2_writer.Otf2(2, windows=[0], threads=[1])
+    threads.call(0, 0, 5, "MPI_Win_lock_all", ("locked", otf2_writer.NONE))
+    threads.call(0, 5, 9, "MPI_Win_unlock_all", ("unlocked", otf2_writer.NONE))
+    threads.call(1, 6, 9, "MPI_Win_lock", ("locked", 0), ("unlocked", 0))
+    threads.call(2, 7, 9, "MPI_Send", ("send", 0, 8))
+    threads.call(0, 10, 12, "MPI_Recv", ("recv", 1, 8))
     return [
         {name.replace("/", FOLDER): data for name, data in one.files().items()}
-        for one in (*archives, last, windows)
+        for one in (*archives, last, windows, threads)
     ]
 
 

@@ -344,7 +344,11 @@ TYPES = (
     "Type_contiguous", "Type_vector", "Type_hvector", "Type_indexed", "Type_hindexed",
     "Type_struct", "Type_create_hindexed", "Type_create_hvector", "Type_create_struct", "Type_dup",
 )  # fmt: skip
-SILENT = ("Comm_dup", "Comm_create", "Comm_split", "Cart_create", "Cart_sub", "Comm_free", *INITS)
+SILENT = (
+    "Comm_dup", "Comm_create", "Comm_split", "Cart_create", "Cart_sub", "Graph_create",
+    "Intercomm_create", "Intercomm_merge", "Comm_free", *INITS,
+)  # fmt: skip
+"""Calls that are counted where communicators are told apart, or take no part in a replay."""
 
 ACTIONS: Mapping[str, Callable[[_Rank, Call, Key | None], None]] = {
     **dict.fromkeys((*SENDS, *ISENDS, "Recv", "Irecv"), _Rank._point),
