@@ -15,7 +15,7 @@ from dvsim.study.limit.axis import Scaled, Whole, axis_of
 from dvsim.study.limit.criterion import parse_criterion
 
 MESSAGING_KEYS, SYSTEM_KEYS = (kind_named(name).orders for name in ("messaging", "rabbitmq"))
-STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=1_000"]
+STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=10_000"]
 SYSTEM = ["workload.messages=10_000"]
 
 
