@@ -260,6 +260,14 @@ def test_slow_consumers_leave_a_backlog_that_is_gone_later():
     assert after["p99"] > 1000 > after["p50"]
 
 
+def test_a_node_sends_no_more_than_its_port_lets_it():
+    free, narrow = (measured("one", *more) for more in ((), ("system.host.port_rate=5 MB/s",)))
+    assert free["network"] > 1.2 * narrow["network"]
+    assert narrow["network"] == pytest.approx(5e6 * 8e-6, rel=0.01)  # Mb/s
+    assert narrow["rate_out"] < 0.9 * free["rate_out"]
+    assert narrow["unstable"] == 1
+
+
 def test_a_full_disk_stops_publishers():
     found = measured(
         "slow-consumers", "event.begin=0", "event.lasts=1", "system.storage.size=60 MB"
@@ -322,7 +330,10 @@ def test_a_consumer_that_may_have_few_messages_waits_for_the_next():
 
 
 def test_what_cannot_be_is_refused_with_what_could():
-    assert "3 copies of a queue, but there are 2 nodes" in refusal("system.nodes=2")
+    few = refusal("system.nodes=2")
+    assert "system.nodes: 3 copies of a queue, but there are 2 nodes" in few
+    assert "set nodes=3 or replicas=2" in few
+    assert "system.replicas: 9 copies of a queue" in refusal("system.replicas=9")
     assert "need 250" in refusal("workload.consumers=200")
     assert "did you mean 'gp2-1000'?" in refusal("system.storage=gp2-100")
     assert "8 nodes die, but there are 7" in refusal("event.what=kill", "event.victims=8")

@@ -123,7 +123,9 @@ def test_each_node_more_is_one_that_followers_can_be_on():
 def test_what_cannot_be_is_refused_with_what_could():
     assert "3 copies of a queue, but there are 2 nodes" in refusal(QUORUM, "system.broker.nodes=2")
     replicas = (QUORUM, "system.broker.nodes=3", "system.broker.replicas=4")
-    assert "broker.replicas: 4 copies of a queue, but there are 3 nodes" in refusal(*replicas)
+    many = refusal(*replicas)
+    assert "broker.replicas: 4 copies of a queue, but there are 3 nodes" in many
+    assert "set broker.nodes=4 or broker.replicas=3" in many
     one = ("system.broker.queue=classic", "system.broker.nodes=1")
     assert "2 receivers are nodes of the cluster, but there is 1 node" in refusal(*one)
     two = ("system.broker.queue=classic", "system.broker.replicas=2")

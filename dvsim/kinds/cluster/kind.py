@@ -77,8 +77,10 @@ class ClusterKind(PointsKind):
         """Yield what cannot be: copies without nodes, work that no consumer can take."""
         work, system = scenario.workload, scenario.system
         if scenario.copies > system.nodes:
+            key = "nodes" if system.replicas is None else "replicas"
             message = f"{scenario.copies} copies of a queue, but there {_are(system.nodes)}"
-            yield ("system", "replicas"), message
+            change = f"set nodes={scenario.copies} or replicas={system.nodes}"
+            yield ("system", key), f"{message}; {change}"
         if system.queue == "classic" and scenario.copies > 1:
             yield ("system", "replicas"), "a classic queue has one copy; 'mirrored' has more"
         if 0 < work.prefetch < work.acknowledged:

@@ -81,7 +81,8 @@ def _copies(system: System) -> Iterator[tuple[KeyPath, str]]:
     if system.copies > nodes:
         key = "nodes" if broker.get("replicas") is None else "replicas"
         message = f"{system.copies} copies of a queue, but there {there}"
-        yield ("system", "broker", key), message
+        most = f"set broker.nodes={system.copies} or broker.replicas={nodes}"
+        yield ("system", "broker", key), f"{message}; {most}"
     if receivers > nodes:
         message = f"{receivers} receivers are nodes of the cluster, but there {there}"
         yield ("system", "broker", "nodes"), message
