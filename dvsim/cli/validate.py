@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dvsim.study.run import Run
 
 CAMPAIGN = "/validation"
-"""What the name of a source's campaign has behind that of the source."""
+"""How the name of the campaign of a source ends, such as ``h3/validation``."""
 
 
 @click.command()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dvsim.scenario.types import Card
 
 FS_PER_S = 10**15
+ENTRY_WORDS = 2  # of the DMA table, as models/host/pcie.c has it
 SLOWEST = 10**9  # times; a message then takes what no run has time for
 
 
@@ -59,6 +60,45 @@ def native_card_params(card: Card) -> Any:  # noqa: ANN401 - a C struct
 def pace_ppm(factor: float) -> int:
     """Return a pace as the C core has it."""
     return round(1e6 * min(factor, SLOWEST))
+
+
+class Pcie:
+    """What it takes a host to reach its card (models/host/pcie.h); all times in picoseconds.
+
+    Args:
+        card: A model card of kind "vortex".
+    """
+
+    def __init__(self, card: Card) -> None:
+        self._params = native_card_params(card)
+        self._pcie = ffi.addressof(self._params, "pcie")
+
+    def store(self, words: int) -> int:
+        """Return how long stores of so many words keep the processor."""
+        return int(lib.dvsim_pcie_store_ps(self._pcie, words))
+
+    def put(self, words: int) -> int:
+        """Return how long vic_put takes: stores, or a transfer until all has been fetched."""
+        if lib.dvsim_pcie_engine_is_faster(self._pcie, words):
+            return self._seen(lib.dvsim_pcie_transfer_ps(self._pcie, words))
+        return self.store(2 * words)
+
+    def read(self, *runs: int) -> int:
+        """Return how long it takes to read runs of words; a word alone is read by itself."""
+        clock = moved = 0
+        for words in runs:
+            if words == 1:
+                clock += self._pcie.load_ps
+            elif words > 1:
+                clock += self.store(ENTRY_WORDS)
+                engine = int(lib.dvsim_pcie_engine_ps(self._pcie, words, 1))
+                begin = max(clock + self._pcie.crossing_ps, moved)
+                moved = begin + self._pcie.setup_ps + engine
+        return self._seen(max(clock, moved + self._pcie.crossing_ps)) if moved else clock
+
+    def _seen(self, done_ps: int) -> int:
+        """Return when a wait sees what is done; it looks from the store of a table entry on."""
+        return int(lib.dvsim_pcie_look_from(self._pcie, self.store(ENTRY_WORDS), done_ps))
 
 
 class VortexCard:

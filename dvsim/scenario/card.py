@@ -215,7 +215,7 @@ def _missing(path: KeyPath) -> str:
 
 
 def _with_advice(document: Document, fault: Fault) -> list[Fault]:
-    """Return a fault; one of a number in the wrong place, or alone, says how that is written."""
+    """Return a fault with advice; a table of misplaced parameters gives one for each."""
     name = fault.key.rpartition(".")[2]
     value = document.at((name,))
     if name in CARD_HEAD or fault.hint is not None:

@@ -86,11 +86,8 @@ def _scenario(document: Document, path: Path, name: str) -> Path:
     except ScenarioError as error:
         text, near = f"no such scenario or file '{name}'", error.faults[0].hint
         if find.find_card(name) is not None:
-            takes = "dvsim run SCENARIO --set system.NAME=FILE"
-            text, near = (
-                f"'{name}' is a card, and so is this, which a scenario takes: {takes}",
-                None,
-            )
+            text = f"'{name}' is a card, and so is this, which a scenario takes: "
+            text, near = f"{text}dvsim run SCENARIO --set system.NAME=FILE", None
         raise ScenarioError([document.fault(("extends",), text, near)]) from None
 
 

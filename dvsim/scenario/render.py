@@ -103,14 +103,11 @@ def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> 
     if isinstance(value, Card):
         return _whole(value) if whole else value.name
     if is_dataclass(value):
-        kind, given = (
-            type(value),
-            {field.name: getattr(value, field.name) for field in fields(value)},
-        )
+        kind, given = type(value), {own.name: getattr(value, own.name) for own in fields(value)}
         return {
-            spelled(kind, name): _plain(field, unit_of(kind, name))
-            for name, field in given.items()
-            if field is not None
+            spelled(kind, name): _plain(entry, unit_of(kind, name))
+            for name, entry in given.items()
+            if entry is not None
         }
     return value
 

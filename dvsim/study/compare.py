@@ -313,9 +313,8 @@ def _study_rows(
             if not any(each):
                 continue
             if any(number in errors for number, errors in zip(numbers, flow, strict=True)):
-                each = [
-                    _first_only(values) for values in each
-                ]  # replications are equal there: no interval
+                # replications are equal there: no interval
+                each = [_first_only(values) for values in each]
             row = sides(each, common, share=unit == "1")
             yield replace(row, metric=metric, unit=unit, point=dict(point))
 

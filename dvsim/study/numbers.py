@@ -78,10 +78,6 @@ def note_of(notes: Sequence[str]) -> str:
 
 def _plain(value: object) -> float | str:
     converted = plain(value)
-    return (
-        "none"
-        if converted is None
-        else float(converted)
-        if isinstance(converted, bool | int)
-        else converted
-    )
+    if converted is None:
+        return "none"
+    return float(converted) if isinstance(converted, bool | int) else converted

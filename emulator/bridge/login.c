@@ -172,7 +172,7 @@ static amqp_socket_t *tls_socket(struct link *link)
     return socket;
 }
 
-/* Return why nobody can connect, 0 if somebody can: rabbitmq-c forgets it, so this connects once more. */
+/* Connect once more and return the error, 0 if there is none now: rabbitmq-c does not keep the system's. */
 static int connect_error(const struct url *url)
 {
     char port[16];
@@ -184,11 +184,13 @@ static int connect_error(const struct url *url)
     int error = 0;
     for (const struct addrinfo *one = all; one != NULL; one = one->ai_next) {
         int fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            error = errno;
+            continue;
+        }
         (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &answer_timeout, sizeof answer_timeout);
         error = connect(fd, one->ai_addr, one->ai_addrlen) == 0 ? 0 : errno;
-        if (fd >= 0) {
-            close(fd);
-        }
+        close(fd);
         if (error == 0) {
             break;
         }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from test_examples import examples, run  # noqa: F401 - the fixture
@@ -11,12 +13,14 @@ from test_examples import examples, run  # noqa: F401 - the fixture
 from dvsim.fabric.network import Network
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import PS, over_vortex, round_trip_s
+from dvsim.kinds.workload import team
 from dvsim.kinds.workload.fabrics import choose, cycle_of
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.kinds.workload.team import Team
 from dvsim.scenario.card import load_card
 
 VORTEX = load_card("data-vortex-8")
+COLLECTIVE = Path(__file__).parents[2] / "emulator/src/collective"
 UPDATE, MOVE, FLOP = 4_000, 500, 0.25e-9  # as emulator/examples/example.h has them
 
 
@@ -130,6 +134,17 @@ def test_collectives_take_as_long_as_their_skeleton_over_the_fabric(examples, ca
         call, words, measured, _ = line.split()
         calls.add(call)
         program = Team(ranks=cards, call=call, words=int(words)).graph()
-        told = replay_graph(program, choose(preset, settings, cards)).time_ns / 1000
-        assert told == pytest.approx(float(measured), rel=0.1), (call, words)
+        modelled = replay_graph(program, choose(preset, settings, cards)).time_ns / 1000
+        assert modelled == pytest.approx(float(measured), rel=0.1), (call, words)
     assert calls == {"barrier", "broadcast", "reduce", "allreduce", "gather", "alltoall"}
+
+
+def test_the_skeleton_chooses_its_steps_by_the_numbers_of_the_library():
+    text = "".join(file.read_text("utf-8") for file in COLLECTIVE.glob("*.c"))
+    numbers = {
+        "store_ns": team.STORE_NS, "engine_ns": team.ENGINE_NS, "word_ns": team.WORD_NS,
+        "step_ns": team.STEP_NS, "WORTH_A_TRANSFER": team.WORTH_A_TRANSFER, "SHARE": team.SHARE,
+        "LOG_MOST": team.MOST_BUFFER.bit_length() - 1,
+    }  # fmt: skip
+    for name, number in numbers.items():
+        assert re.search(rf"\b{name} = {number}\b", text), name

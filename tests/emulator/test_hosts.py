@@ -289,7 +289,7 @@ def changing(hosts, tmp_path, at, new):
 
 
 def test_a_wrong_key(emulator, hosts, tmp_path):
-    """And so the host that waits for another one does not wait its five seconds."""
+    """The host that waits for the other one ends with it, before it would ask for a firewall."""
     code, said = refused(emulator, changing(hosts, tmp_path, 28, b"\0" * 32))
     assert code == 1
     assert "is there a firewall" not in said

@@ -27,7 +27,7 @@ from dvsim.study.points import PointsStudy
 
 LARGER = 1.1
 MOVED = 0.01
-REPLICATIONS = 1  # the random numbers are the same: a difference is none of chance
+REPLICATIONS = 1  # both runs draw the same random numbers: no difference is chance
 
 Same = tuple[str, str]
 """Kind of card and what was fitted to what: one number, on however many cards, however often."""

@@ -154,10 +154,8 @@ def error_of(network: Network, load: float, injection: str) -> Error:
         }
 
     depends_on = {"load": load, "injection": injection, "slots": slots}
-    estimated = kept(
-        "error", measure, network=[str(part) for part in sample.identity], **depends_on
-    )
-    return Error(estimated["latency"], estimated["throughput"], sample.ports)
+    errors = kept("error", measure, network=[str(part) for part in sample.identity], **depends_on)
+    return Error(errors["latency"], errors["throughput"], sample.ports)
 
 
 def sample_of(network: Network) -> Network:
@@ -225,6 +223,7 @@ def _counts(network: Network, offer: Offer, slots: int, estimated: Estimate) -> 
         for name in ("wanted", "blocked", "present")
     ]
     inside = mean_of(estimated.latency) - estimated.wait - network.link
+    waiting = round(estimated.delivered * inputs * estimated.wait)
     packets = int(delivered.sum())
     return NetworkCounts(
         slots=slots,
@@ -232,9 +231,7 @@ def _counts(network: Network, offer: Offer, slots: int, estimated: Estimate) -> 
         accepted=int(accepted.sum()),
         delivered=packets,
         in_flight=round(estimated.delivered * inputs * inside),
-        waiting=round(estimated.delivered * inputs * estimated.wait)
-        if offer.injection == "queue"
-        else 0,
+        waiting=waiting if offer.injection == "queue" else 0,
         offered_at=offered,
         accepted_at=accepted,
         delivered_at=delivered,

@@ -96,7 +96,7 @@ class NetworkRun(Figures):
         links = np.array(self.network.tree.links()) * self.network.planes * self.slots
         return Queues(self.counts.queue_peak, self.counts.queue_sum / np.maximum(1, links))
 
-    def _told(self) -> tuple[str, ...]:
+    def _summary(self) -> tuple[str, ...]:
         lines = (
             f"{self.network.ports} ports x {self.network.planes}",
             f"mean latency {self.mean_latency:.2f}",

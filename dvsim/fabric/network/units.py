@@ -161,8 +161,8 @@ def _document(counts: NetworkCounts, part: Part, injection: str) -> dict[str, An
     def shares(histogram: Ints) -> list[float]:
         if not histogram.sum():
             return [1.0]
-        histogram_shares: list[float] = (histogram / histogram.sum()).tolist()
-        return histogram_shares
+        result: list[float] = (histogram / histogram.sum()).tolist()
+        return result
 
     return {
         "passed": float(min(1.0, passed)),

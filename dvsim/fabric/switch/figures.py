@@ -140,14 +140,14 @@ class Figures(ABC):
         return int(np.searchsorted(np.cumsum(self.latency), least))
 
     @abstractmethod
-    def _told(self) -> tuple[str, ...]:
-        """Return what was run, and what is to be said of it alone."""
+    def _summary(self) -> tuple[str, ...]:
+        """Return the size of what was run, and the figures that only this kind of run has."""
 
     def _ports(self, counts: Ints) -> Ints:
         return counts
 
     def __repr__(self) -> str:
-        offer, (shape, *more) = self.offer, self._told()
+        offer, (shape, *more) = self.offer, self._summary()
         load = "" if offer.load is None else f" at load {offer.load:g}"
         parts = [f"{shape}, {offer.pattern}{load}", offer.injection, f"{self.slots} slots"]
         parts += [f"throughput {self.throughput:.4f}", f"acceptance {self.acceptance:.4f}", *more]

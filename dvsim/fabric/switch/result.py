@@ -74,7 +74,7 @@ class SwitchRun(Figures):
         nodes = self.switch.angles * self.switch.height * self.offer.replications
         return self.counts.present / max(1, self.slots * nodes)
 
-    def _told(self) -> tuple[str, ...]:
+    def _summary(self) -> tuple[str, ...]:
         return f"{self.switch.height} x {self.switch.angles}", f"mean hops {self.mean_hops:.2f}"
 
     def _ports(self, counts: Ints) -> Ints:

@@ -62,7 +62,7 @@ class Stepping:
             self._call(end)
 
     def measure(self, slots: int, warmup: int) -> None:
-        """Run slots that do not count, and then such that do."""
+        """Run warm-up slots, which do not count, and then the slots that do."""
         self.run(warmup)
         self.reset()
         self.run(slots)

@@ -24,12 +24,12 @@ COLLECTIVE_TAG = 1 << 30
 """From here on tags are of messages that collectives consist of, where they were expanded."""
 CARRIED_TAG = MOST_TAG - 1
 """From here on they are of what one-sided operations carry, which counts as the program's own."""
-REQUEST_TAG, ANSWER_TAG, RELEASE_TAG = (CARRIED_TAG - 1 - one for one in range(3))
+REQUEST_TAG, ANSWER_TAG, RELEASE_TAG = (CARRIED_TAG - 1 - number for number in range(3))
 AGENT_TAGS = {
     REQUEST_TAG: "what asks for an answer", ANSWER_TAG: "the answer",
     RELEASE_TAG: "the release of a lock",
 }  # fmt: skip
-"""Of messages of one byte that agents send and take, and what these say."""
+"""Tags of the messages of one byte that agents send and take, and what these messages are."""
 MOST_CPU = 255
 
 Columns = Sequence[npt.NDArray[Any]]

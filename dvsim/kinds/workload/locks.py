@@ -1,4 +1,4 @@
-"""Locks of windows: who has which when in a trace, and so who waits for whom in its replay."""
+"""The locks of windows in a trace: which rank has which lock, and whose release it waits for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Hold:
         rank, peer: Who has it, and whose memory it is.
         begin, end: When it was taken and released in the trace; `end` None: never.
         exclusive: Whether nobody else may have it meanwhile.
-        asks: Whether a message asks for it though nobody else ever has it.
-        before: What must have been released before it is given.
-        awaited: Whether another one waits for its release.
-        late: MPI let the program go on while another had it, so its release waits for it instead.
+        asks: Whether a message asks for it even if no other rank ever has it.
+        before: The holds that must be released before this one begins.
+        awaited: Whether another hold waits for the release of this one.
+        late: MPI let the program go on before the lock was free; so the unlock waits for it.
     """
 
     rank: int
@@ -43,39 +43,42 @@ class Locks:
         self.all: dict[tuple[Hashable, int], list[Hold]] = {}
         self.open: dict[tuple[int, Hashable, int], Hold] = {}
 
-    def taken(
+    def take(
         self, rank: int, window: Hashable, peer: int, time: int, exclusive: bool, asks: bool
     ) -> Hold:
-        """Note that a rank takes a lock."""
-        found = Hold(rank, peer, time, exclusive, asks)
-        self.all.setdefault((window, peer), []).append(found)
-        self.open[rank, window, peer] = found
-        return found
+        """Return the hold of a rank that takes a lock."""
+        hold = Hold(rank, peer, time, exclusive, asks)
+        self.all.setdefault((window, peer), []).append(hold)
+        self.open[rank, window, peer] = hold
+        return hold
 
-    def given(self, rank: int, window: Hashable, peers: Iterable[int], time: int) -> list[Hold]:
-        """Note that a rank gives locks back; return those that it had."""
+    def release(self, rank: int, window: Hashable, peers: Iterable[int], time: int) -> list[Hold]:
+        """End the holds of a rank on peers, and return those that there are."""
         keys = [(rank, window, peer) for peer in peers]
         holds = [self.open.pop(key) for key in keys if key in self.open]
-        for one in holds:
-            one.end = time
+        for hold in holds:
+            hold.end = time
         return holds
 
-    def order(self) -> None:
-        """Say who waits for whom: for each lock in the order in which it was released."""
+    def find_waits(self) -> None:
+        """Fill in `before`, `awaited` and `late` of each hold.
+
+        The holds of a lock follow each other in the order in which the trace releases them.
+        """
         for holds in self.all.values():
             sole, shared = list[Hold](), list[Hold]()
-            for one in sorted(holds, key=_released):
-                others = [*sole, *shared] if one.exclusive else sole
-                one.before = [other for other in others if other.rank != one.rank]
-                for other in one.before:
+            for hold in sorted(holds, key=_released):
+                others = [*sole, *shared] if hold.exclusive else sole
+                hold.before = [other for other in others if other.rank != hold.rank]
+                for other in hold.before:
                     other.awaited = True
-                    one.late |= other.end is None or other.end > one.begin
-                if one.exclusive:
-                    sole, shared = [one], []
+                    hold.late |= other.end is None or other.end > hold.begin
+                if hold.exclusive:
+                    sole, shared = [hold], []
                 else:
-                    shared.append(one)
+                    shared.append(hold)
 
 
-def _released(one: Hold) -> tuple[int, int, int]:
-    """Return when a lock was free again; one that was never released stays where it was taken."""
-    return one.begin if one.end is None else one.end, one.begin, one.rank
+def _released(hold: Hold) -> tuple[int, int, int]:
+    """Return when a hold ended, or where it never did, when it began."""
+    return hold.begin if hold.end is None else hold.end, hold.begin, hold.rank

@@ -25,7 +25,9 @@ from dvsim.kinds.workload.check import (
     file_of,
 )
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
-from dvsim.kinds.workload.cursor import (
+from dvsim.kinds.workload.graph import Builder, Graph
+from dvsim.kinds.workload.locks import Locks
+from dvsim.kinds.workload.operations import (
     AGENT,
     COLLECTIVE,
     LOCK,
@@ -38,8 +40,6 @@ from dvsim.kinds.workload.cursor import (
     Served,
     serve,
 )
-from dvsim.kinds.workload.graph import Builder, Graph
-from dvsim.kinds.workload.locks import Locks
 from dvsim.kinds.workload.schedule import Schedule
 from dvsim.scenario import bounds
 
@@ -165,25 +165,26 @@ class Program:
         exclusive: bool,
         asks: bool,
     ) -> None:
-        """Let a rank lock the memory of others in a window; who holds it then is waited for.
+        """Let a rank lock the memory of others in a window; it waits for those that hold it.
 
         Args:
-            rank, window, peers: Whose memory, and by whom it is locked.
+            rank: Who locks.
+            window, peers: The memory of which ranks.
             time: In the trace; also of `unlock`. Ranks get a lock in the order in which they
                 released it.
             exclusive: Whether nobody else may have it meanwhile.
-            asks: Whether messages ask for it though nobody else ever has it.
+            asks: Whether messages ask for it even if no other rank ever has it.
         """
-        holds = [self._locks.taken(rank, window, peer, time, exclusive, asks) for peer in peers]
-        for one in holds:
-            self._served[one.peer].append(Served(rank, hold=one))
+        holds = [self._locks.take(rank, window, peer, time, exclusive, asks) for peer in peers]
+        for hold in holds:
+            self._served[hold.peer].append(Served(rank, hold=hold))
         self._calls[rank].append((LOCK, 0, holds))
 
     def unlock(self, rank: int, window: Hashable, peers: Iterable[int], time: int) -> None:
-        """Let a rank give back locks that it has; others are passed over."""
-        holds = self._locks.given(rank, window, peers, time)
-        for one in holds:
-            self._served[one.peer].append(Served(rank, hold=one, releases=True))
+        """Let a rank release locks; those that it does not have are passed over."""
+        holds = self._locks.release(rank, window, peers, time)
+        for hold in holds:
+            self._served[hold.peer].append(Served(rank, hold=hold, releases=True))
         self._calls[rank].append((UNLOCK, 0, holds))
 
     def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
@@ -269,7 +270,7 @@ class Program:
         builder.traced_ns = self.traced_ns
         builder.skipped = dict(self.skipped)
         builder.expanded = True
-        self._locks.order()
+        self._locks.find_waits()
         for rank, calls in enumerate(self._calls):
             Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
         builder.line = 0

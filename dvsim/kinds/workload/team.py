@@ -1,22 +1,22 @@
 """A skeleton of the emulator's collectives: the packets and reads of each step of vic_collective.h.
 
-In a step each card sends to each other one directly: words, by stores or by its engine, or a packet
-that is only counted. When all have come it reads its SRAM. What stores, engines and reads take is
-of a card; what is between two cards is of the fabric, whose messages land in SRAM.
+In a step each card sends to every other card: words, by stores or by its engine, or a packet that
+is only counted. When all packets have come, it reads its SRAM. The card `data-vortex-8` says what
+stores, engines and reads take; the fabric says what messages take, which land in SRAM.
 docs/emulator-collectives.md has the steps.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from dvsim.core.card import Pcie
 from dvsim.kinds.workload.bulk import Bulk
 from dvsim.kinds.workload.check import CALC, RECV, SEND
 from dvsim.kinds.workload.collectives import Collectives
@@ -29,52 +29,16 @@ WORD = 8
 SHARE, MOST_BUFFER = 64, 1 << 16  # a buffer is this part of the SRAM, so many words at most
 WORTH_A_TRANSFER = 1024  # words: as long as it takes to set one up
 STORE_NS, ENGINE_NS, WORD_NS, STEP_NS = 32, 1900, 1.82, 4000
-"""By these all cards choose between one step and two, as emulator/src/collective/traffic.c does."""
+"""All cards choose by these between one step and two; a test compares them with the library's."""
 
 Call = Literal["barrier", "broadcast", "reduce", "allreduce", "gather", "alltoall"]
-
-
-class Pcie(NamedTuple):
-    """What a host takes to reach its card, in picoseconds (models/host/pcie.h)."""
-
-    store: float  # a word
-    crossing: int
-    load: int
-    setup: int
-    fetch: float  # a word, by an engine
-    look: int
-
-    def seen(self, done: float) -> int:
-        """Return when a wait sees what is done, by looks that begin after the store of an entry."""
-        stores = 2 * self.store
-        return round(stores + max(1, math.ceil((done - stores) / self.look)) * self.look)
-
-    def put(self, words: int) -> int:
-        """Return how long vic_put takes: stores, or a transfer until all has been fetched."""
-        stores = 2 * words * self.store
-        engine = 2 * self.store + 2 * self.crossing + self.setup + words * self.fetch
-        return self.seen(engine) if engine < stores else round(stores)
-
-    def read(self, *parts: int) -> int:
-        """Return how long it takes to read runs of words; a word alone is read by itself."""
-        clock = moved = 0.0
-        for words in parts:
-            if words == 1:
-                clock += self.load
-            elif words > 1:
-                clock += 2 * self.store
-                moved = max(clock + self.crossing, moved) + self.setup + words * self.fetch
-        return self.seen(max(clock, moved + self.crossing)) if moved else round(clock)
 
 
 @lru_cache(maxsize=1)
 def pcie() -> tuple[Pcie, int]:
     """Return the costs of the card of Data Vortex fabrics, and the words of a buffer of a team."""
     card = load_card("data-vortex-8")
-    store, fetch = (WORD * 1e12 / float(card[key]) for key in ("pio_rate", "pcie_rate"))
-    costs = Pcie(store, card["pio_write"], card["pio_read"], card["dma_setup"], fetch,
-                 card["poll_mirror"])  # fmt: skip
-    return costs, min(MOST_BUFFER, int(card["sram"]) // WORD // SHARE)
+    return Pcie(card), min(MOST_BUFFER, int(card["sram"]) // WORD // SHARE)
 
 
 @dataclass(frozen=True)
@@ -148,16 +112,14 @@ class Team(Skeleton):
             yield spread, self._each(lambda rank: self._rows(rank, int(share[rank])))
         if self.call == "reduce":
             together[:, 1:] = 0
-        yield (
-            together,
-            self._each(
-                lambda rank: (
-                    costs.read(int(ends[rank]), words - int(ends[rank + 1]))
-                    if together[:, rank].any()
-                    else 0
-                )
-            ),
-        )
+
+        def others(rank: int) -> int:
+            """Return what it takes to read the shares of the others, on both sides of its own."""
+            if not together[:, rank].any():
+                return 0
+            return costs.read(int(ends[rank]), words - int(ends[rank + 1]))
+
+        yield together, self._each(others)
 
     def _each(self, time: Callable[[int], int]) -> Ints:
         return np.array([time(rank) for rank in range(self.ranks)], dtype=np.int64)
@@ -172,7 +134,7 @@ class Team(Skeleton):
     def _step(self, bulk: Bulk, put: Ints, read: Ints, tag: int) -> None:
         """Add a step: packets without words, then puts to one card after the other, then reads."""
         costs, _ = pcie()
-        pair = round(2 * costs.store)
+        pair = costs.store(2)
         begin = bulk.before
         assert begin is not None  # a computation was first
         last = bulk.builder.extend(bulk.all, CALC, size=pair)  # its own packet, to count all others
@@ -196,4 +158,4 @@ class Team(Skeleton):
                 last[rank] = bulk.builder.extend(rank, CALC, size=busy)
                 bulk.builder.require_many(last[rank], sent)
         bulk.open.append((last, bulk.all))
-        bulk.compute(round(costs.store) + read)
+        bulk.compute(costs.store(1) + read)

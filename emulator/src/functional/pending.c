@@ -170,14 +170,15 @@ static bool is_few(const struct vic *card)
     return atomic_load(pending_of(card)->count) <= FEW;
 }
 
-/* For a full FIFO whose program has ended: it never leaves. */
+/* A word for a full FIFO whose program has ended never leaves. */
 static bool is_lost(const struct vic *card, uint64_t header)
 {
     struct packet packet = packet_of(header);
     return packet.op == VIC_FIFO && card_is_left(&card->job->card[packet.dest]) && !fifo_has_room(card, packet.dest);
 }
 
-/* If nothing but lost words is pending, they shall not keep others from their room. Of a transfer they stay undone. */
+/* Drops what is pending if all of it is lost, so that other packets have room again. A transfer that had such words is
+ * never done. */
 static bool drop_lost(struct vic *card)
 {
     struct pending *pending = pending_of(card);
@@ -227,7 +228,7 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
     return status;
 }
 
-/* Until few are pending. VIC_EPEER: it took so long because some of these packets are lost. */
+/* Waits until few are pending. VIC_EPEER: some of these packets are lost. */
 static int wait_few(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, uint64_t timeout_ns)
 {
     struct wait wait = {.bell = &card->me->arrival, .ready = has_room, .what = card, .progress = pending_progress,

@@ -48,17 +48,13 @@ FLOPS = 1e12
 """Of a processor, where a node says how many operations it has and not how long it took."""
 
 TITLES = {LOAD: "memory loads", STORE: "memory stores"}
-KINDS = (
-    "allreduce", "reduce", "allgather", "gather", "scatter", "bcast", "alltoall", "reduce_scatter",
-    "reduce_scatter", "barrier",
-)  # fmt: skip
-"""Collectives by their numbers."""
-
-SPELT = (
-    "ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL",
-    "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER",
-)  # fmt: skip
-"""The same as JSON may have them."""
+COLLECTIVES = {
+    "ALL_REDUCE": "allreduce", "REDUCE": "reduce", "ALL_GATHER": "allgather", "GATHER": "gather",
+    "SCATTER": "scatter", "BROADCAST": "bcast", "ALL_TO_ALL": "alltoall",
+    "REDUCE_SCATTER": "reduce_scatter", "REDUCE_SCATTER_BLOCK": "reduce_scatter",
+    "BARRIER": "barrier",
+}  # fmt: skip
+"""Collectives by the names that JSON may have, in the order of their numbers."""
 
 
 def is_file(path: Path, head: bytes) -> bool:
@@ -187,17 +183,18 @@ class _Rank:
         return True
 
     def _collective(self, node: Node) -> bool:
-        told, size = node.attributes.get("comm_type"), node.whole("comm_size")
-        number = SPELT.index(told) if told in SPELT else node.whole("comm_type", -1)
-        if not 0 <= number < len(KINDS):
-            self._refuse(node, f"no collective {number}; there are 0 to {len(KINDS) - 1}")
+        name, size = node.attributes.get("comm_type"), node.whole("comm_size")
+        names = list(COLLECTIVES)
+        number = names.index(name) if name in names else node.whole("comm_type", -1)
+        if not 0 <= number < len(names):
+            self._refuse(node, f"no collective {number}; there are 0 to {len(names) - 1}")
         if not 0 <= size <= bounds.SIZE:
             self._refuse(node, f"a collective of {size} bytes")
         group = _group(node)
         members = self.groups[group]
         everybody = len(members) == self.program.ranks and not group
         communicator = WORLD if everybody else self.program.communicator(group, members)
-        kind = KINDS[number]
+        kind = COLLECTIVES[names[number]]
         shared: int | list[int] = size
         if kind == "alltoall":
             shared = size // len(members)

@@ -7,7 +7,7 @@ record is wrong. The tests compare both where the package is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from heapq import merge
 from pathlib import Path
 from typing import NoReturn
@@ -22,7 +22,6 @@ from dvsim.kinds.workload.readers.otf2_archive import (
     MPI,
     UNDEFINED,
     Definitions,
-    Location,
     anchor_of,
     definitions_of,
     location_of,
@@ -98,8 +97,7 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     locked = set[tuple[int, int]]().union(*(one.locked for one in ranks))
     begin, end = min(one.span[0] for one in ranks), max(one.span[1] for one in ranks)
     for one in ranks:
-        one.contested = locked
-        one.read(begin)
+        one.read(begin, locked)
     program.traced_ns = (end - begin) * 1e9 / known.resolution
     return program.graph()
 
@@ -107,35 +105,22 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
 class Rank:
     """Reads the events of one rank."""
 
-    def __init__(
-        self,
-        program: Program,
-        rank: int,
-        file: Path,
-        known: Definitions,
-    ) -> None:
+    def __init__(self, program: Program, rank: int, file: Path, known: Definitions) -> None:
         self.program = program
         self.rank = rank
         self.file = file
         self.known = known
         self.threads: list[Thread] = []  # the rank's own first
-        self.own = Location()
+        self.thread: Thread  # whose event is read
         self.later: dict[int, list[Fields]] = {}  # request → what its end says of it
         self.ended = 0  # ticks, when the last call that communicated had ended
-        self.entered: int | None = None  # when the outermost MPI call began
-        self.depth = 0
-        self.call = ""
         self.calls = 0  # outermost ones that were entered
-        self.did = False  # whether the call left an event
-        self.counted = False  # whether it is among what is not replayed
         self.probed: dict[int, Fields] = {}
         self.members: dict[int, int] = {}
         self.windows = Windows(self)
-        self.contested: set[tuple[int, int]] = set()
-        """Windows, and places in them, that some rank locks for itself alone."""
 
     def record(self, file: Path, for_definitions: int, chunk: int) -> None:
-        """Read what the rank, or then a thread of it, recorded; one without MPI does not count."""
+        """Read what the rank recorded; later calls add its threads, but for those without MPI."""
         if self.threads and not file.is_file():
             return
         one = Thread(location_of(file.with_suffix(".def"), for_definitions))
@@ -157,53 +142,50 @@ class Rank:
         """The windows, and places in them, that the rank locks for itself alone."""
         return {place for one in self.threads for place in self.windows.exclusive(one)}
 
-    def read(self, begin: int) -> None:
-        """Add all calls of the rank, from a time on, when the program began.
+    def read(self, begin: int, contested: Collection[tuple[int, int]]) -> None:
+        """Add all calls of the rank; those of several threads are in the order of their events.
 
-        Those of several threads are in the order of their events.
+        Args:
+            begin: When the program began.
+            contested: Windows, and places in them, that some rank locks for itself alone.
         """
         self.ended = begin
-        new: tuple[int | None, int, str, bool, bool] = None, 0, "", False, False
-        states = [new for _ in self.threads]
-        here = 0
+        self.windows.contested = contested
         for (kind, time, name, fields), thread in self._merged():
-            if thread != here:
-                states[here] = self.entered, self.depth, self.call, self.did, self.counted
-                self.entered, self.depth, self.call, self.did, self.counted = states[thread]
-                here = thread
-            self.own = self.threads[thread].own
+            self.thread = thread
             if kind == ENTER:
-                if self.depth == 0:
-                    self.entered, self.call = time, name
-                    self.did = self.counted = False
+                if thread.depth == 0:
+                    thread.entered, thread.call = time, name
+                    thread.did = thread.counted = False
                     self.calls += 1
-                self.depth += 1
+                thread.depth += 1
             elif kind == LEAVE:
-                self.depth = max(0, self.depth - 1)
-                if self.depth == 0:
+                thread.depth = max(0, thread.depth - 1)
+                if thread.depth == 0:
                     self._left(time)
-                    self.call = ""
+                    thread.call = ""
             elif kind in LAYOUT:
                 self.windows.event(kind, time, fields)
             else:
                 ACTIONS[kind](self, time, fields)
         self._computed(self.span[1])
 
-    def _merged(self) -> Iterator[tuple[Event, int]]:
+    def _merged(self) -> Iterator[tuple[Event, Thread]]:
         """Yield the events of all threads in the order of time, each with its thread."""
-        parts = [[(one, place) for one in part.events] for place, part in enumerate(self.threads)]
-        yield from parts[0] if len(parts) == 1 else merge(*parts, key=lambda one: one[0][1])
+        parts = ([(event, thread) for event in thread.events] for thread in self.threads)
+        yield from merge(*parts, key=lambda part: part[0][1])
 
     def _left(self, time: int) -> None:
         """End the outermost call; one that left no event took time, as computation does."""
-        ends = self.windows.left(self.call, time if self.entered is None else self.entered)
-        if self.did:
+        thread = self.thread
+        ends = self.windows.left(thread.call, time if thread.entered is None else thread.entered)
+        if thread.did:
             self.ended = time
-        elif ends or self.counted:
+        elif ends or thread.counted:
             pass
-        elif communicates(self.call) or self.call.removeprefix("MPI_") in COLLECTIVE:
-            self.program.skip(self.call)
-        self.entered = None
+        elif communicates(thread.call) or thread.call.removeprefix("MPI_") in COLLECTIVE:
+            self.program.skip(thread.call)
+        thread.entered = None
 
     def _computed(self, until: int) -> None:
         ticks = max(0, until - self.ended)
@@ -216,14 +198,15 @@ class Rank:
 
     def begins(self, time: int) -> None:
         """Let the rank compute until the call that left this event began."""
-        if not self.did or self.entered is None:
-            self._computed(time if self.entered is None else self.entered)
-        self.did = self.entered is not None
+        thread = self.thread
+        if not thread.did or thread.entered is None:
+            self._computed(time if thread.entered is None else thread.entered)
+        thread.did = thread.entered is not None
 
     def skip_handle(self) -> None:
         """Count a collective that makes or frees a communicator or window, which takes no time."""
         self.program.skip("communicators and windows made or freed")
-        self.counted = True
+        self.thread.counted = True
 
     def refuse(self, message: str) -> NoReturn:
         """Raise what is wrong with the events of the rank."""
@@ -231,7 +214,7 @@ class Rank:
 
     def _communicator(self, number: int) -> int:
         """Return the program's communicator of one in an event."""
-        return self.defined(self.own.communicators.get(number, number))
+        return self.defined(self.thread.own.communicators.get(number, number))
 
     def defined(self, known: int) -> int:
         """Return the program's communicator of one in the definitions."""
@@ -311,12 +294,12 @@ class Rank:
         self._message(time, (*where, fields[1]), None, sends=False)
 
     def _entering(self, time: int, fields: Fields) -> None:
-        if self.depth == 0:
-            self.entered, self.did = time, False
+        if self.thread.depth == 0:
+            self.thread.entered, self.thread.did = time, False
 
     def _collective(self, time: int, fields: Fields) -> None:
         self._entered_as(time, fields, None)
-        if self.depth == 0:
+        if self.thread.depth == 0:
             self._left(time)
 
     def _icollective(self, time: int, fields: Fields) -> None:

@@ -33,6 +33,9 @@ class Thread:
         later: What the ends of requests say of them, by request, in their order.
         first, last: Its first and its last time; None if it has no events.
         count: Events that were read.
+        entered, depth, call: While they are replayed: when the outermost call of MPI began, how
+            many calls are open, and the name of the outermost.
+        did, counted: Whether that call left an event, and whether it is counted as not replayed.
     """
 
     def __init__(self, own: Location) -> None:
@@ -42,6 +45,10 @@ class Thread:
         self.first: int | None = None
         self.last: int | None = None
         self.count = 0
+        self.entered: int | None = None
+        self.depth = 0
+        self.call = ""
+        self.did = self.counted = False
         self._probed: dict[int, Fields] = {}
         self._of_request: dict[int, int] = {}
 

@@ -7,7 +7,7 @@ rank began before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.check import RECV, SEND
@@ -45,6 +45,8 @@ class Windows:
     def __init__(self, rank: Rank) -> None:
         self.rank = rank
         self.count = 0
+        self.contested: Collection[tuple[int, int]] = ()
+        """Windows, and places in them, that some rank locks for itself alone."""
         self.begun: dict[tuple[int, int], tuple[int, bool, int, int]] = {}
         """By window and number of the operation: the other rank, whether it fetches, its call, and
         its place among all operations of the rank.
@@ -77,7 +79,7 @@ class Windows:
         ])  # fmt: skip
 
     def _communicator(self, number: int) -> int:
-        own, known = self.rank.own, self.rank.known
+        own, known = self.rank.thread.own, self.rank.known
         window = own.windows.get(number, number)
         communicator = known.windows.get(window)
         if communicator is None:
@@ -145,10 +147,10 @@ class Windows:
         """Say to a group, or hear from it, that a window can be reached, or is no longer."""
         self.rank.begins(time)
         _, window, group = fields
-        own, known, program = self.rank.own, self.rank.known, self.rank.program
+        own, known, program = self.rank.thread.own, self.rank.known, self.rank.program
         members = known.groups.get(own.groups.get(group, group), (0, 0, []))[2]
         shared = self._shared(window)
-        call = self.rank.call.removeprefix("MPI_Win_")
+        call = self.rank.thread.call.removeprefix("MPI_Win_")
         if call not in NOTICES:
             program.skip("one-sided synchronization of other kinds")
             return
@@ -160,16 +162,19 @@ class Windows:
                 self.rank.refuse(f"group {group} has rank {other}; the last is {program.ranks - 1}")
             program.notice(kind, self.rank.rank, other, (says, shared))
 
-    def _peers(self, window: int, remote: int) -> list[int]:
-        """Return whose memory is locked: a rank's, or that of all that some rank locks alone."""
+    def _of_lock(self, window: int, remote: int) -> tuple[int | None, list[int]]:
+        """Return the rank that a lock is of, None if of all, and whose memory it locks.
+
+        Of a lock of all that is the memory of those that some rank locks for itself alone.
+        """
         members = self.rank.program.members(self._communicator(window))
         if remote < len(members):
-            return [members[remote]]
-        shared, contested = self._shared(window), self.rank.contested
-        return [rank for place, rank in enumerate(members) if (shared, place) in contested]
+            return members[remote], [members[remote]]
+        shared = self._shared(window)
+        return None, [rank for at, rank in enumerate(members) if (shared, at) in self.contested]
 
     def _shared(self, window: int) -> int:
-        return self.rank.own.windows.get(window, window)
+        return self.rank.thread.own.windows.get(window, window)
 
     def exclusive(self, thread: Thread) -> set[tuple[int, int]]:
         """Return the windows, and places in them, that a thread locks for its rank alone."""
@@ -180,19 +185,17 @@ class Windows:
     def _locked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)
         window, remote, _, kind = fields
-        peers, program = self._peers(window, remote), self.rank.program
-        single = remote < len(program.members(self._communicator(window)))
-        program.lock(
+        other, peers = self._of_lock(window, remote)
+        self.rank.program.lock(
             self.rank.rank, self._shared(window), peers, time,
-            exclusive=kind != SHARED, asks=single,
+            exclusive=kind != SHARED, asks=other is not None,
         )  # fmt: skip
 
     def _unlocked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)
         window, remote, _ = fields
-        some = remote < len(self.rank.program.members(self._communicator(window)))
-        self._end(window, self._other(window, remote) if some else None)
-        peers = self._peers(window, remote)
+        other, peers = self._of_lock(window, remote)
+        self._end(window, other)
         self.rank.program.unlock(self.rank.rank, self._shared(window), peers, time)
 
     def _passes(self, time: int, fields: Fields) -> None:

@@ -1,4 +1,4 @@
-"""From the calls of a rank to its operations, and what each of them waits for."""
+"""Operations made of the calls of a rank, and what each of them waits for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Communicator:
 
 @dataclass
 class Served:
-    """What a rank's agent does for another: it takes a message and answers, or takes a release."""
+    """A message that a rank's agent takes for another rank: one that it answers, or a release."""
 
     rank: int
     sent: int = 0
@@ -58,39 +58,41 @@ class Served:
 
 
 def _asked(size: int) -> tuple[int, int]:
+    """Return size and tag of the message that asks an agent, or brings it so many bytes."""
     return (size, CARRIED_TAG) if size else (1, REQUEST_TAG)
 
 
 def _answered(size: int) -> tuple[int, int]:
+    """Return size and tag of its answer, with so many bytes."""
     return (size, CARRIED_TAG + 1) if size else (1, ANSWER_TAG)
 
 
 def serve(builder: Builder, rank: int, served: Sequence[Served]) -> None:
-    """Add what the agent of a rank does; it answers for a lock when others have released it."""
+    """Add what the agent of a rank does; it gives a lock when those before have released it."""
     released: dict[int, int] = {}
     answers: list[tuple[int, Hold]] = []
-    for one in served:
-        hold = one.hold
-        if one.releases:
+    for message in served:
+        hold = message.hold
+        if message.releases:
             assert hold is not None  # of a lock
             if hold.awaited:
-                released[id(hold)] = builder.recv(rank, one.rank, 1, RELEASE_TAG, cpu=AGENT)
+                released[id(hold)] = builder.recv(rank, message.rank, 1, RELEASE_TAG, cpu=AGENT)
             continue
         if hold is not None and not hold.is_asked:
             continue
-        size, tag = _asked(one.sent)
-        asked = builder.recv(rank, one.rank, size, tag, cpu=AGENT)
-        size, tag = _answered(one.received)
-        answer = builder.send(rank, one.rank, size, tag, after=[asked], cpu=AGENT)
+        size, tag = _asked(message.sent)
+        asked = builder.recv(rank, message.rank, size, tag, cpu=AGENT)
+        size, tag = _answered(message.received)
+        answer = builder.send(rank, message.rank, size, tag, after=[asked], cpu=AGENT)
         if hold is not None:
             answers.append((answer, hold))
     for answer, hold in answers:
         for before in hold.before:
-            found = released.get(id(before))
-            if found is None:  # it is never released: nobody sends what is waited for here
-                found = builder.recv(rank, before.rank, 1, RELEASE_TAG, cpu=AGENT)
-                released[id(before)] = found
-            builder.require(answer, found)
+            release = released.get(id(before))
+            if release is None:  # nobody sends it: the replay ends and names who waits for it
+                release = builder.recv(rank, before.rank, 1, RELEASE_TAG, cpu=AGENT)
+                released[id(before)] = release
+            builder.require(answer, release)
 
 
 class Cursor:
@@ -163,18 +165,19 @@ class Cursor:
         self._goes_on([answer], request, [number])
 
     def _lock(self, holds: Sequence[Hold]) -> None:
-        """Ask for locks; wait for those that the trace shows were free then."""
-        asked = [one for one in holds if one.is_asked]
-        for one in asked:
-            self._remote(one.peer, 0, 0, ("lock", id(one)))
-        self._wait([("lock", id(one)) for one in asked if not one.late])
+        """Ask for locks; wait at once but for those that MPI let the program go on without."""
+        asked = [hold for hold in holds if hold.is_asked]
+        for hold in asked:
+            self._remote(hold.peer, 0, 0, ("lock", id(hold)))
+        self._wait([("lock", id(hold)) for hold in asked if not hold.late])
 
     def _unlock(self, holds: Sequence[Hold]) -> None:
-        self._wait([("lock", id(one)) for one in holds])
-        for one in holds:
-            if one.awaited:
+        """Wait for locks that were not waited for; tell agents of which others wait."""
+        self._wait([("lock", id(hold)) for hold in holds])
+        for hold in holds:
+            if hold.awaited:
                 number = self.builder.send(
-                    self.rank, one.peer, 1, RELEASE_TAG,
+                    self.rank, hold.peer, 1, RELEASE_TAG,
                     after=self.after, after_start=self.started, cpu=AGENT,
                 )  # fmt: skip
                 self.after, self.started = [], [number]
