@@ -17,8 +17,7 @@ enum {
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 
-/* All other cards have been left. */
-static bool is_alone(const struct vic *card)
+bool wait_is_alone(const struct vic *card)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < card->cards; i++) {
@@ -41,7 +40,7 @@ static int reason_to_stop(struct vic *card, const struct wait *wait)
         if (wait->hopeless != NULL && wait->hopeless(wait->what)) {
             return VIC_EPEER;
         }
-        if (atomic_load(&shared->ended) + 1 >= card->cards && is_alone(card) && !wait->coming(card)) {
+        if (atomic_load(&shared->ended) + 1 >= card->cards && wait_is_alone(card) && !wait->coming(card)) {
             return VIC_ECLOSED;
         }
     }

@@ -30,6 +30,9 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns);
 /* VIC_OK as long as a wait that does not find what it wants would go on. */
 int wait_ends(struct vic *card, const struct wait *wait);
 
+/* All other cards have been left: a wait for them ends with VIC_ECLOSED. */
+bool wait_is_alone(const struct vic *card);
+
 /* Let a core do something else for a moment inside a spin loop. */
 static inline void spin_pause(void)
 {

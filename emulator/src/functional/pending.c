@@ -197,7 +197,7 @@ static bool drop_lost(struct vic *card)
 static bool has_room(void *what)
 {
     struct vic *card = what;
-    return is_few(card) || (atomic_load(&card->job->shared->ended) != 0 && drop_lost(card));
+    return is_few(card) || (atomic_load(&card->job->shared->ended) != 0 && !wait_is_alone(card) && drop_lost(card));
 }
 
 static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
