@@ -85,7 +85,11 @@ class Host(Place):
         self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)
         self._launched, self._since = hosts.launch_with, time.monotonic()
         threading.Thread(target=self._listen, daemon=True).start()
-        self.say("hello", name, hosts.interface, broker)
+        try:
+            self.say("hello", name, hosts.interface, broker)
+        except BaseException:
+            self._member.end()  # nobody else knows it
+            raise
 
     def say(self, *words: object) -> None:
         """Send a request, which `answer` waits for.

@@ -91,13 +91,17 @@ static void look_at(struct side *side)
     }
     if (side->end_ps != NEVER) {
         side->next_ps = NEVER;
-    } else if (state == CARD_STOPPED) {
+    } else if (state == CARD_STOPPED || state == CARD_LATE) {
         side->next_ps = side->ran ? shared->next_ps : side->next_ps; /* news may have brought it nearer */
         if (side->ran && shared->stop_status == VIC_ECLOSED) {
             shared->stop_ps = NEVER; /* that was for the waits of then */
         }
         side->ran = false;
         side->wake = shared->urgent || shared->news_tail - shared->news_head > NEWS_ROOM / 2;
+        side->coming = state == CARD_LATE;
+        if (side->coming && side->next_ps > side->all->sim_ps) { /* its other threads may come first */
+            side->next_ps = side->all->sim_ps;
+        }
     } else if (state == CARD_CLOSED || state == CARD_AWAY) { /* it may come back at once */
         uint64_t now = job_clock_ns();
         side->closed_ns = side->closed_ns ? side->closed_ns : now;
@@ -109,9 +113,6 @@ static void look_at(struct side *side)
         side->next_ps = side->ran ? shared->next_ps : held ? side->next_ps : side->all->sim_ps;
         side->coming = true;
         side->ran = false;
-    } else if (state == CARD_LATE) {
-        side->next_ps = side->all->sim_ps;
-        side->coming = true;
     }
 }
 
@@ -162,12 +163,13 @@ static bool let_run(struct coordinator *all)
     int64_t until = all->sim_ps + all->pcie.crossing_ps;
     uint32_t count = 0;
     for (uint32_t i = 0; i < all->cards; i++) {
-        count += may_go(&all->side[i], until);
+        all->side[i].goes = may_go(&all->side[i], until); /* asked once: a thread may come in between */
+        count += all->side[i].goes;
     }
     atomic_store(&shared->running, count);
     for (uint32_t i = 0; i < all->cards; i++) {
         struct side *side = &all->side[i];
-        if (!may_go(side, until)) {
+        if (!side->goes) {
             continue;
         }
         side->shared->until_ps = until;

@@ -54,7 +54,7 @@ struct side { /* a card, as the coordinator sees it */
     struct timed_card *shared;
     int64_t next_ps; /* NEVER, or when its program does something next */
     int64_t end_ps;  /* its program has ended; NEVER */
-    bool wake, coming, ran; /* ran: next_ps is not up to date */
+    bool wake, coming, goes, ran; /* ran: next_ps is not up to date */
     bool complained;
     uint64_t closed_ns;  /* wall clock: it is closed or away since then, and might come back */
     uint64_t fifo_told;

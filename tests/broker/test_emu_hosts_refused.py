@@ -12,10 +12,11 @@ from test_emu_hosts import WITHIN, processes_on
 
 from dvsim.broker.bridge import vicbridge
 from dvsim.emulation.amqp import Target
+from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import LAUNCH_WITH, Hosts
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import broker_targets
-from dvsim.emulation.team import Team
+from dvsim.emulation.team import Host, Team
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.native import emulator_prefix
 
@@ -49,6 +50,16 @@ def test_a_host_that_does_not_exist(hosts):
     said = failing(hosts, hosts=f"{hosts.names[0]}:2,vic-nowhere:2")
     assert said.startswith("host vic-nowhere: dvsim there: ended with exit code ")
     assert 'Cannot open network namespace "vic-nowhere"' in said
+
+
+def test_a_launch_command_that_has_ended_leaves_nothing_open(monkeypatch):
+    """It may end before it is greeted: then nobody but `Host` knows of it."""
+    ended = []
+    monkeypatch.setattr(Child, "reads", lambda child, line: False)
+    monkeypatch.setattr(Child, "end", lambda child, real=Child.end: ended.append(real(child)))
+    with pytest.raises(RunFailed, match="host a: dvsim there: ended with exit code 1"):
+        Host("a", Hosts.of("a:1", launch_with="/bin/false {host}"), broker=False)
+    assert len(ended) == 1
 
 
 def test_a_host_that_says_nothing(hosts, tmp_path):

@@ -67,6 +67,30 @@ static void *cross(void *what)
     return NULL;
 }
 
+static void *visit(void *what)
+{
+    const struct seat *seat = what;
+    uint64_t word;
+    OK(vic_read(seat->self->card, 64, &word, 1));
+    return NULL;
+}
+
+/* One thread reads while others come for one call each. */
+static void *visits(void *what)
+{
+    const struct seat *seat = what;
+    for (int i = 0; i < TURNS; i++) {
+        pthread_t other;
+        if (seat->number == 0) {
+            visit(what);
+        } else {
+            CHECK(pthread_create(&other, NULL, visit, what) == 0);
+            pthread_join(other, NULL);
+        }
+    }
+    return NULL;
+}
+
 static void both(const struct self *self, void *(*what)(void *))
 {
     struct seat seat[2] = {{self, 0}, {self, 1}};
@@ -121,6 +145,7 @@ void run(const struct self *self)
     both(self, pass_tokens);
     both(self, allocate);
     both(self, cross);
+    both(self, visits);
     if (self->me == 0) {
         close_under(self);
 #ifdef IN_PROCESS
