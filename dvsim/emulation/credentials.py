@@ -37,7 +37,7 @@ def credentials_of(path: Path | None) -> tuple[str, str]:
         raise _wrong(f"{path}: others may read it; chmod 600 {path}")
     user, colon, password = line.partition(":")
     if not colon or not user:
-        raise _wrong(f"{path}: its first line is not user:password")
+        raise _wrong(f"{path}: has no user:password in its first line")
     return user, password
 
 

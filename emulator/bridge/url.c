@@ -64,7 +64,7 @@ const char *credentials_read(const char *path, char **user, char **password)
     line[strcspn(line, "\r\n")] = 0;
     char *colon = strchr(line, ':');
     if (colon == NULL || colon == line) {
-        return "its first line is not user:password";
+        return "has no user:password in its first line";
     }
     *user = strndup(line, (size_t)(colon - line));
     *password = strdup(colon + 1);

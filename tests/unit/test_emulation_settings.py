@@ -125,8 +125,8 @@ def test_urls_that_are_taken(url):
     ("content", "mode", "said"),
     [
         (b"me:secret", 0o644, "others may read it; chmod 600 "),
-        (b"mesecret", 0o600, "its first line is not user:password"),
-        (b":secret", 0o600, "its first line is not user:password"),
+        (b"mesecret", 0o600, "has no user:password in its first line"),
+        (b":secret", 0o600, "has no user:password in its first line"),
         (b"secret:\xff", 0o600, "it is not text"),
     ],
 )

@@ -63,8 +63,8 @@ static void credentials_are_the_first_line(void)
     CHECK(strcmp(user, "me") == 0 && strcmp(password, "a:b") == 0);
     free(user);
     free(password);
-    CHECK(strcmp(read_credentials("me\n", &user, &password), "its first line is not user:password") == 0);
-    CHECK(strcmp(read_credentials(":b\n", &user, &password), "its first line is not user:password") == 0);
+    CHECK(strcmp(read_credentials("me\n", &user, &password), "has no user:password in its first line") == 0);
+    CHECK(strcmp(read_credentials(":b\n", &user, &password), "has no user:password in its first line") == 0);
     CHECK(read_credentials("", &user, &password) != NULL);
 }
 
