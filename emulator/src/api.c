@@ -11,8 +11,7 @@ extern inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr
 
 static int vic_close_call(vic_t *card)
 {
-    fail_begin();
-    int before = cancel_off(), status = card == NULL ? fail_null(1, "") : fail_keep(handle_close(card));
+    int before = cancel_off(), status = card == NULL ? fail_null(1, "") : handle_close(card);
     cancel_back(before);
     return status;
 }

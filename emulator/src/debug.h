@@ -49,21 +49,26 @@ void debug_refused(const vic_t *card) FAIL_COLD;
          ? (int64_t)(given)->field                                                                              \
          : 0)
 
-/* The call `name`, which is the function name_call before it, and a line for it. The card is that of its handle, `results`
+/* The call `name`, which is the function name_call before it, with what failed in it (fail.h), and a line for it. The card is that of its handle, `results`
  * and `got` are what it gave if it returns VIC_OK. Apart, so that the call itself saves no registers for it. */
 #define TOLD(name, parameters, arguments, of_card, names, values, results, got)                                 \
+    static inline int name##_kept parameters                                                                    \
+    {                                                                                                       \
+        struct fail_state outer_ = fail_enter();                                                                \
+        return fail_leave(outer_, name##_call arguments);                                                       \
+    }                                                                                                       \
     FAIL_COLD static int name##_told parameters                                                             \
     {                                                                                                       \
         struct debug_call told_;                                                                            \
         debug_begin(&told_, #name, of_card, names, values);                                                     \
-        int status_ = name##_call arguments;                                                                 \
+        int status_ = name##_kept arguments;                                                                 \
         debug_end(&told_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);        \
         return status_;                                                                                     \
     }                                                                                                       \
     int(name) parameters                                                                                    \
     {                                                                                                       \
         bool told_ = atomic_load_explicit(&debug_on, memory_order_relaxed);                                     \
-        return __builtin_expect(told_, 0) ? name##_told arguments : name##_call arguments;                    \
+        return __builtin_expect(told_, 0) ? name##_told arguments : name##_kept arguments;                    \
     }
 
 #endif

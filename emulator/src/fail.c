@@ -3,45 +3,78 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "packet.h"
 #include "watch.h"
 
-static _Thread_local char detail[200];
-static _Thread_local int last; /* status of the last failing call */
-_Thread_local int fail_given;
+enum { STATUSES = 1 - VIC_EAGAIN };
+
+static _Thread_local char detail[STATUSES][200];
+_Thread_local struct fail_state fail_state;
+
+static unsigned place_of(int status)
+{
+    return status <= 0 && status > -STATUSES ? (unsigned)-status : 0;
+}
+
+static uint16_t bit_of(int status)
+{
+    return (uint16_t)(1u << place_of(status));
+}
+
+static int failed(int status)
+{
+    fail_state.last = status;
+    fail_state.given |= bit_of(status);
+    return status;
+}
+
+static bool is_held(int status)
+{
+    return (fail_state.held & bit_of(status)) != 0;
+}
 
 int fail(int status, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(detail, sizeof detail, format, arguments);
-    va_end(arguments);
-    last = status;
-    fail_given = 1;
-    return status;
+    if (!is_held(status)) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(detail[place_of(status)], sizeof *detail, format, arguments);
+        va_end(arguments);
+    }
+    return failed(status);
 }
 
 int fail_as(int status)
 {
     if (status != VIC_OK) {
-        last = status;
-        detail[0] = 0;
-        fail_given = 1;
+        if (!is_held(status)) {
+            detail[place_of(status)][0] = 0;
+        }
+        failed(status);
     }
     return status;
 }
 
-int fail_keep(int status)
+int fail_leave_with(struct fail_state outer, int status)
 {
-    return status != last || fail_given == 0 ? fail_as(status) : status;
+    bool given = (fail_state.given & bit_of(status)) != 0;
+    fail_state = outer;
+    return given ? failed(status) : fail_as(status);
+}
+
+void fail_hold(int status)
+{
+    fail_state.held |= bit_of(status);
 }
 
 const char *vic_error_detail(void)
 {
-    return last == VIC_OK || detail[0] != 0 ? detail : vic_strerror(last);
+    const char *text = detail[place_of(fail_state.last)];
+    return fail_state.last == VIC_OK || text[0] != 0 ? text : vic_strerror(fail_state.last);
 }
 
 int fail_dead(uint32_t card)

@@ -1,10 +1,15 @@
 /* fail.h: what the last failing call of a thread found wrong, which vic_error_detail tells. Every function returns
- * the status, so that a call fails by `return fail(...)`; one that succeeds has nothing to do with it. */
+ * the status, so that a call fails by `return fail(...)`; one that succeeds has nothing to do with it.
+ *
+ * A call of a layer makes others, of which some fail, before it ends and after it has found what is wrong. So each status
+ * has a text of its own, and fail_leave takes the one that goes with the status of the call. */
 #ifndef VIC_FAIL_H
 #define VIC_FAIL_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "vic.h"
 
 #if defined __GNUC__
 #define FAIL_COLD __attribute__((cold, noinline))
@@ -16,8 +21,14 @@
 #define FAIL_PRINTF(text, first)
 #endif
 
-/* Whether something has been found wrong since fail_begin. */
-extern _Thread_local int fail_given;
+/* Of a thread: the status of its last failing call; and statuses, a bit each, that have failed in the call of a layer
+ * which goes on, and whose texts are to stay. */
+struct fail_state {
+    int last;
+    uint16_t given, held;
+};
+
+extern _Thread_local struct fail_state fail_state;
 
 /* A text with numbers. */
 int fail(int status, const char *format, ...) FAIL_PRINTF(2, 3);
@@ -25,14 +36,28 @@ int fail(int status, const char *format, ...) FAIL_PRINTF(2, 3);
 /* The text of the status; nothing is formatted, as waits that time out are no rare thing. VIC_OK: nothing. */
 int fail_as(int status);
 
-/* The same, unless a text of this status has been given since fail_begin. */
-int fail_keep(int status);
-
 /* A call of a layer begins: what an earlier call found wrong says nothing of this one. */
-static inline void fail_begin(void)
+static inline struct fail_state fail_enter(void)
 {
-    fail_given = 0;
+    struct fail_state *now = &fail_state, outer = *now;
+    now->given = 0;
+    return outer;
 }
+
+int fail_leave_with(struct fail_state outer, int status) FAIL_COLD;
+
+/* It ends with this status, and with the text that it was last given in here, if any. */
+static inline int fail_leave(struct fail_state outer, int status)
+{
+    if (__builtin_expect(status != VIC_OK, 0)) {
+        return fail_leave_with(outer, status);
+    }
+    fail_state = outer;
+    return VIC_OK;
+}
+
+/* What this status says now stays until the call of the layer ends. */
+void fail_hold(int status);
 
 /* VIC_EPEER: this card died. */
 int fail_dead(uint32_t card) FAIL_COLD;

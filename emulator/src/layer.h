@@ -41,7 +41,7 @@ static inline int gate_leave(struct gate *gate, int status)
 {
     cancel_layers--;
     atomic_fetch_sub(&gate->users, 1);
-    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
+    return status;
 }
 
 /* False: another thread has closed it. Who has waits for the end of all calls. */

@@ -54,6 +54,13 @@ def test_a_delay(emulator, hosts, milliseconds, names):
             assert time.monotonic() - start > BOTH_WAYS * milliseconds / 1000
 
 
+def test_what_differs_is_said_though_answers_are_late(emulator, hosts):
+    """The library waits 20 ms for an answer, and then again."""
+    with apart(hosts, 30) as options:
+        done = run(emulator, options, "lists_apart")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_delay_of_messages(emulator, hosts):
     with apart(hosts, 10) as options:
         done = run(emulator, options, "messages")

@@ -99,7 +99,6 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
     }
     layer_begin(&layer);
     *client = NULL;
-    fail_begin();
     int status = vic_query_attr(card, &attr);
     status = status == VIC_OK ? sized_take(messages, sizeof *messages, rings, messages_bytes) : status;
     status = status == VIC_OK ? sized_take(config, sizeof *config, given, config_bytes) : status;
@@ -124,7 +123,7 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
     if (status != VIC_OK) {
         free_parts(c);
         slab_give(&layer.handles, c);
-        return fail_keep(status);
+        return status;
     }
     atomic_store(&c->gate.open, 1);
     *client = c;

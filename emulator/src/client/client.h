@@ -219,14 +219,7 @@ void client_free_patterns(struct pattern *patterns);
 
 static inline int client_enter(struct vic_client *c)
 {
-    if (c == NULL) {
-        return fail_null(1, "");
-    }
-    int status = gate_enter(&c->gate);
-    if (status == VIC_OK) {
-        fail_begin();
-    }
-    return status;
+    return c == NULL ? fail_null(1, "") : gate_enter(&c->gate);
 }
 
 /* VIC_EINVAL: a name that is NULL or too long, or a body that is or with it. */

@@ -32,14 +32,7 @@ static int run(struct vic_team *team, const struct call *call, uint64_t timeout_
 
 static int enter(struct vic_team *team)
 {
-    if (team == NULL) {
-        return fail_null(1, "");
-    }
-    int status = gate_enter(&team->gate);
-    if (status == VIC_OK) {
-        fail_begin();
-    }
-    return status;
+    return team == NULL ? fail_null(1, "") : gate_enter(&team->gate);
 }
 
 /* `status` says whether the arguments of the call are good. The team is entered. */

@@ -68,9 +68,10 @@ static int join(struct vic_team *team, uint64_t deadline_ns)
         status = team_phase(team, answer, &all);
         if (status == VIC_OK && !all) {
             status = wait_some(team, turn, began_ns, deadline_ns);
-            if (status != VIC_OK && status != VIC_ETIMEDOUT && team_phase(team, answer, &all) == VIC_OK &&
-                team->phase == 3) {
-                status = VIC_OK; /* the others have it, and are gone by now */
+            if (status != VIC_OK && status != VIC_ETIMEDOUT) {
+                fail_hold(status); /* it says why, whatever the last look finds */
+                bool there = team_phase(team, answer, &all) == VIC_OK && team->phase == 3;
+                status = there ? VIC_OK : status; /* the others have it, and are gone by now */
             }
         }
     }
@@ -160,7 +161,6 @@ static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vi
         return fail(status, card == NULL ? "card is NULL" : "the card is closed");
     }
     layer_begin(&team_layer);
-    fail_begin();
     if (cards == NULL) {
         n = attr.cards;
         all = calloc(n, sizeof *all);
@@ -179,7 +179,7 @@ static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vi
         cancel_layers--;
     }
     free(all);
-    return status == VIC_OK ? status : fail_keep(status);
+    return status;
 }
 
 TOLD(vic_team_open,

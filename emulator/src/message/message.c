@@ -117,7 +117,6 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     }
     layer_begin(&message_layer);
     *messages = NULL;
-    fail_begin();
     int status = vic_query_attr(card, &attr);
     if (status != VIC_OK) {
         return status;
@@ -139,7 +138,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     uint32_t activities = attr.counters < 32 ? 1 : attr.cards < MOST_ACTIVITY ? attr.cards : MOST_ACTIVITY;
     status = region_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &region);
     if (status != VIC_OK) {
-        return status == VIC_EBUSY ? fail(status, "messages are open on this card") : fail_keep(status);
+        return status == VIC_EBUSY ? fail(status, "messages are open on this card") : status;
     }
     struct vic_message *m = slab_take(&message_layer.handles);
     status = m != NULL ? VIC_OK : VIC_ESYS;
@@ -156,7 +155,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
             slab_give(&message_layer.handles, m);
         }
         region_leave(card);
-        return fail_keep(status);
+        return status;
     }
     begin(m);
     atomic_store(&m->gate.open, 1);

@@ -23,6 +23,11 @@ void run(const struct self *self)
     OK(vic_team_open(self->card, NULL, 0, &next, LONG));
     SAYS(vic_counter_wait(self->card, VIC_NO_COUNTER, 0), VIC_EINVAL, /* is not said again of something else */
          "counter 63 is the scratch counter, for which nothing waits");
+    if (self->me == 1) {
+        pause_ns(60 * 1000 * 1000);
+    }
+    OK(vic_team_barrier(team, LONG)); /* card 0 looks many times in vain; but this call does not fail */
+    CHECK(strcmp(vic_error_detail(), "counter 63 is the scratch counter, for which nothing waits") == 0);
     SAYS(vic_reduce(team, self->me, VIC_SUM, in, out, 2, LONG), VIC_EINVAL, other_call[self->me]);
     SAYS(vic_team_barrier(team, LONG), VIC_EINVAL, "an earlier call of this team ended so: it is of no use any more");
     if (self->me == 0) {
