@@ -57,6 +57,8 @@ FUNCTIONAL = (
     Case("event_fd"),
     Case("event_fd", env={"DIES": "1"}, code=3, said="told\ntold\n"),
     *(Case("far_ends", (1, 1), (what,)) for what in ("barrier", "queries")),
+    Case("collective_hidden"),
+    Case("lists_apart", (1, 1)),
     Case("last_word", (1, 1), code=KILLED, said="good"),
     Case("message_card", (1, 1)),
     Case("message_forged"),
@@ -119,6 +121,7 @@ _TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
 _MEMORY = "makes cards of one job in its own process, whose memory it is"
 
 ELSEWHERE = {
+    "collective_zeroed": "loses a host: test_hosts.py",
     "checksum": _NO_CARD,
     "digest": _NO_CARD,
     "message_corpus": _NO_CARD,

@@ -79,6 +79,11 @@ def test_a_program_that_ends_is_missed_by_the_next_call_only(emulator, how, mode
     good(emulator.run(3, "collective_left", options=options, env={"HOW": how}, timeout=20))
 
 
+@pytest.mark.parametrize("options", [[], REORDER, TIMED], ids=["functional", "reorder", "timed"])
+def test_who_closes_and_opens_many_other_teams_has_left_only_if_it_sent_nothing(emulator, options):
+    good(emulator.run(3, "collective_hidden", options=[*SMALL, *options], timeout=60))
+
+
 @pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_address_and_undefined_behaviour(sanitized, name, order):

@@ -162,6 +162,12 @@ def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     assert "has hung up: the job ends" in errors
 
 
+def test_a_host_is_lost_while_a_program_sets_the_counter_of_its_teams_to_0(emulator, hosts):
+    """Card 1 kills what started it: card 0 stops opening, though its wait finds 0 each time."""
+    done = run(emulator, [*hosts.options(1, 1), *PATIENT], "collective_zeroed")
+    assert done.stdout == "ended\n", done.stderr
+
+
 SCAN = """
 import random, socket, sys
 for what in (b"", b"GET / HTTP/1.0\\r\\n\\r\\n", bytes(4096), random.Random(1).randbytes(4096)):

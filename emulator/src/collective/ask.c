@@ -93,19 +93,27 @@ static int have_all_come(struct meeting *meeting, size_t n, bool *all)
 }
 
 /* Until all have come, and are counted in time or not: from another host they may be later than any time, and then would
- * be taken for those of the next question. */
+ * be taken for those of the next question. If the counter reads 0 before, a program has written there: a wait for that would
+ * end at once each time, and never say that a card has died. */
 static int wait_answers(struct meeting *meeting, size_t n, uint64_t patience_ns)
 {
-    bool all = meeting->attr.mode == 1;
+    bool all = meeting->attr.mode == 1, early = false;
     int status;
     do {
         status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
         if (!all && (status == VIC_OK || status == VIC_ETIMEDOUT)) {
             int look = have_all_come(meeting, n, &all);
+            if (status == VIC_OK && look == VIC_OK && !all) {
+                look = vic_counter_set(meeting->kept.card, meeting->counter, 1);
+                early = true;
+            }
             status = look != VIC_OK ? look : status;
             vic_relax(meeting->kept.card);
         }
     } while (!all && (status == VIC_OK || status == VIC_ETIMEDOUT));
+    if (status == VIC_ETIMEDOUT && early) {
+        return VIC_OK; /* all are there, and more than that cannot be known */
+    }
     if (status == VIC_ETIMEDOUT && meeting->attr.mode != 1) { /* the last has come since, and is counted in a moment */
         status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
     }

@@ -3,6 +3,8 @@
 
 #include "team.h"
 
+enum { DOUBTS = 2 /* looks */ };
+
 static uint32_t call_hash(const struct call *call)
 {
     return (uint32_t)mix(call->n ^ mix((uint64_t)call->kind << 40 | (uint64_t)call->op << 32 | call->root)) >> 1;
@@ -20,14 +22,24 @@ static int fail_left(uint32_t card)
     return fail(VIC_EPEER, "card %u has closed the team, or its card, and not made this call", card);
 }
 
+/* What was seen of all members. */
+struct seen {
+    bool later;    /* one has not sent its part yet */
+    bool hidden;   /* this one has closed the team, and something else is in its row: has it sent its part? */
+    uint32_t card;
+};
+
 /* What the words of a member's row mean for the step that we wait for. `left`: it was gone before they were read. */
-static int judge(const struct vic_team *team, uint32_t card, const uint64_t word[ROW], bool left)
+static int judge(const struct vic_team *team, uint32_t card, const uint64_t word[ROW], bool left, struct seen *seen)
 {
     uint32_t mine = team->step + 1, theirs = (uint32_t)(word[1] >> 32);
     if (word[0] != team->id) {
-        return fail_left(card); /* that row has another team by now: the card has closed this one */
+        seen->hidden = true;
+        seen->card = card;
+        return VIC_OK;
     }
     if ((int32_t)(theirs - mine) < 0) {
+        seen->later = true;
         return (word[1] & 1) != 0 || left ? fail_left(card) : VIC_OK;
     }
     bool same = ((uint32_t)word[1] >> 1) == call_hash(&team->call);
@@ -59,11 +71,17 @@ int team_look(struct vic_team *team)
     struct question *question = calloc(team->n, sizeof *question);
     uint64_t *answer = calloc(team->n, ROW * sizeof *answer);
     bool *left = calloc(team->n, sizeof *left);
+    struct seen seen = {false, false, 0};
     int status = VIC_OK; /* without memory look another time */
     if (question != NULL && answer != NULL && left != NULL) {
         status = ask_rows(team, question, answer, left);
         for (uint32_t at = 0; at + 1 < team->n && status == VIC_OK; at++) {
-            status = judge(team, question[at].card, &answer[ROW * at], left[at]);
+            status = judge(team, question[at].card, &answer[ROW * at], left[at], &seen);
+        }
+        /* all others have sent their parts, and ours is not complete: some time later it is the hidden one's that lacks */
+        team->doubts = seen.hidden && !seen.later ? team->doubts + 1 : 0;
+        if (status == VIC_OK && team->doubts > DOUBTS) {
+            status = fail_left(seen.card);
         }
     }
     free(question);

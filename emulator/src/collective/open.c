@@ -84,7 +84,7 @@ static void give_up(struct vic_team *team, enum team_saying saying)
 {
     team->meeting->pending = NULL;
     team_say(team, saying);
-    team_say_row(team, team->phase == 1 ? 0 : ~team->id);
+    team_say_row(team, team->phase == 1 ? 1 : ~team->id); /* not 0: who still opens what had this row before sees that it is over */
     team_free(team, team->phase == 1);
 }
 

@@ -199,6 +199,16 @@ static bool went_on(const struct vic_team *team, const struct member *member, ui
     return !same || word != ((uint64_t)member->number << 32 | (uint32_t)member->opens);
 }
 
+/* Is a member in the second phase, or was it there? `gone` was read before its row. Who gives up takes its record back
+ * before the row can be that of a later team: so who has lost the row, and still has the record at the next look, has had
+ * this team, and closed it. */
+static bool is_in_second(const struct vic_team *team, struct member *member, uint64_t row, bool gone)
+{
+    bool here = row == team->id || (member->row_reused && !gone);
+    member->row_reused |= row != 0 && row != team->id && row != ~team->id;
+    return here;
+}
+
 /* *all: all cards are in the second phase. Who went on before we looked at its row, and was not, has given up this
  * opening: so rows are asked for last. */
 static int look_second(struct vic_team *team, uint64_t *answer, bool *all)
@@ -218,7 +228,7 @@ static int look_second(struct vic_team *team, uint64_t *answer, bool *all)
     *all = true;
     for (uint32_t i = 0, at = 0; i < team->n && status == VIC_OK; i++) {
         if (i != team->me) {
-            bool here = row[at] == team->id;
+            bool here = is_in_second(team, &team->member[i], row[at], gone[at] != 0);
             *all = *all && here;
             back |= !here && gone[at] != 0;
             if (row[at] == ~team->id) {

@@ -111,6 +111,7 @@ static int begin_step(struct vic_team *team, const struct step *step)
     if (status == VIC_OK) {
         team->sent = true;
         team->interval_ns = LOOK_NS;
+        team->doubts = 0;
         team->look_ns = vic_time_ns(team->card) + LOOK_NS;
         team_publish(team, team->step + 1, false);
     }

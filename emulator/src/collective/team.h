@@ -37,6 +37,7 @@ struct member {
     vic_addr_t base;       /* of its buffers, */
     uint32_t words;        /* of each of them */
     unsigned counter[2], row;
+    bool row_reused; /* in the second phase: its row has had something of a later team */
 };
 
 struct vic_team {
@@ -59,6 +60,7 @@ struct vic_team {
     bool sent;         /* the packets of the step have left */
     uint32_t step;     /* steps that are finished, modulo 2^32 */
     uint64_t look_ns, interval_ns; /* when to look after the others, after how much time again */
+    uint32_t doubts;   /* looks in a row that found all parts sent but perhaps one */
     int broken;        /* VIC_OK, or what all calls say */
 };
 
@@ -100,7 +102,7 @@ void team_publish(struct vic_team *team, uint32_t steps, bool closed);
 enum team_saying { TEAM_OPENS, TEAM_REFUSES /* lists differ */, TEAM_GIVES_UP };
 int team_say(struct vic_team *team, enum team_saying saying);
 
-/* The id of the team is in this card's row in the second phase, 0 before; ~id of an opening given up there. */
+/* The id of the team is in this card's row in the second phase, 0 before; ~id of an opening given up there, 1 before. */
 int team_say_row(struct vic_team *team, uint64_t id);
 
 /* Look once; *all: that has brought us a phase further. `answer`: RECORD words for each card of the team. */
