@@ -19,7 +19,7 @@ class Schedule:
 
     def wait_ps(self, message: int, now_ps: int) -> int:
         """Return how long until a message is due, 0 if it already is."""
-        return max(0, round(message * self._gap_ps) - now_ps)
+        return max(0, round(message * self._gap_ps) - now_ps) if self.open else 0
 
     def late_ps(self, message: int, now_ps: int) -> int:
         """Return for how long a message has been due, 0 in a closed loop."""

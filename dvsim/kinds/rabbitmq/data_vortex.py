@@ -90,6 +90,9 @@ class ReceivingNode:
         self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
         self._pace_draws = streams.normal(f"card.{number}/pace")
         self._stop_draws = streams.normal(f"ring.{number}/stop")
+        self._drain_ps = max(
+            self.threads.per_message_ps, self.socket.per_message_ps, self.broker.median_ps
+        )
         self._credit: Inbox[None] = Inbox(clock)
         self._free: Inbox[int | None] = Inbox(clock)
         for buffer in range(system.card["ring_buffers"]):
@@ -130,7 +133,7 @@ class ReceivingNode:
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
             drained = self._drain(taken)
-            draining = [drained, *(one for one in draining if not one.processed)]
+            draining = [drained, *[one for one in draining if not one.processed]]
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
             burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps
@@ -160,14 +163,11 @@ class ReceivingNode:
 
         The threads empty the buffer while it fills, once they are done with the one before.
         """
-        drain_ps = max(
-            self.threads.per_message_ps, self.socket.per_message_ps, self.broker.median_ps
-        )
         return self.ring.fill(
             offered,
             arrival_ps=self.card.move_ps(offered) // offered,
-            drain_ps=round(drain_ps),
-            wait_ps=self.socket.backlog_ps(drain_ps),
+            drain_ps=round(self._drain_ps),
+            wait_ps=self.socket.backlog_ps(self._drain_ps),
             stop=math.exp(self._stop_scatter * next(self._stop_draws)),
         )
 
@@ -194,8 +194,9 @@ class ReceivingNode:
 
     def _show_levels(self) -> None:
         """Show what is on the way and in the ring."""
-        observer, number, now = self.clock.observer, self._flow + 1, self.clock.ps
+        observer = self.clock.observer
         if observer is not None:
+            number, now = self._flow + 1, self.clock.ps
             on_the_way = self.sent - self.broker.queued
             observer.level(self, f"sender.{number}", "messages in flight", now, on_the_way)
             observer.level(self.ring, f"ring.{number}", "messages", now, self.ring.held)
