@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,8 +170,8 @@ def _start_keeper(folder: StateFolder, asked: Mapping[str, Any]) -> subprocess.P
             start_new_session=True,
         )
     assert keeper.stdin is not None
-    keeper.stdin.write(json.dumps(dict(asked)))
-    keeper.stdin.close()
+    with suppress(BrokenPipeError), keeper.stdin:  # it has ended: who follows it says how
+        keeper.stdin.write(json.dumps(dict(asked)))
     return keeper
 
 

@@ -62,10 +62,14 @@ class Alarms:
     def __enter__(self) -> Self:
         """Tell the nodes."""
         folder = Path(self._folder.name)
-        for one in self._alarms:
-            for number in one.nodes:
-                node = self.brokers.nodes[number].name
-                self.brokers.control.run(node, "eval", script(one, folder))
+        try:
+            for one in self._alarms:
+                for number in one.nodes:
+                    node = self.brokers.nodes[number].name
+                    self.brokers.control.run(node, "eval", script(one, folder))
+        except BaseException:
+            self._folder.cleanup()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

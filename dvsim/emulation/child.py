@@ -55,9 +55,11 @@ class Child:
                 cwd=folder,
                 start_new_session=True,
             )
-        except OSError as error:
+        except BaseException as error:
             self._errors.close()
-            raise RunFailed(f"cannot start {name}: {error}") from error
+            if isinstance(error, OSError):
+                raise RunFailed(f"cannot start {name}: {error}") from error
+            raise
 
     @property
     def pid(self) -> int:

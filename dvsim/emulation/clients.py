@@ -30,6 +30,7 @@ class Client:
 
     def __init__(self, loop: Loop, number: int, queue: str) -> None:
         self.loop, self.number, self.queue = loop, number, queue
+        self.connection: Any = None
         self.channel: Any = None
         self.started = False
         self._turns = itertools.cycle(range(len(loop.targets)))
@@ -75,9 +76,14 @@ class Client:
         self.loop.loop.call_later(seconds, what)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self.started and self.connection.is_open:
+        """Begin to close the connection, open or on its way to it."""
+        if not self.gone and not self.connection.is_closing:
             self.connection.close()
+
+    @property
+    def gone(self) -> bool:
+        """Whether there is no connection, or none any more."""
+        return self.connection is None or self.connection.is_closed
 
     def _connected(self, _: object = None) -> None:
         if self.connection.is_open and not self.loop.closing:

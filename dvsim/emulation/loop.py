@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PATIENCE_S = 60.0  # without a confirm or a message
 LOOK_S = 0.5  # between two looks at patience and at nodes that start
 LAST_S = 0.05  # in which the last acknowledgements are on the way
+GOODBYE_S = 10.0  # in which brokers answer that a connection is closed
+STEP_S = 0.01  # between two looks at who has not answered yet
 
 
 class Loop:
@@ -69,10 +71,7 @@ class Loop:
         self._open(self.receivers)
         self.loop.start()
         self.closing = True
-        for one in (*self.senders, *self.receivers):
-            one.close()
-        self.loop.call_later(0.2, self.loop.stop)  # until all have said goodbye
-        self.loop.start()
+        self._leave()
         self.loop.close()
         if self.failure is not None:
             raise RunFailed(self.failure)
@@ -164,6 +163,16 @@ class Loop:
                 return
             self.fail(f"nothing was confirmed or delivered for {PATIENCE_S:g} s")
         self.loop.call_later(LOOK_S, self._look)
+
+    def _leave(self) -> None:
+        """Close all connections, and wait until none is open, or for as long as a goodbye takes."""
+        clients = (*self.senders, *self.receivers)
+        for one in clients:
+            one.close()
+        end = time.monotonic() + GOODBYE_S
+        while not all(one.gone for one in clients) and time.monotonic() < end:
+            self.loop.call_later(STEP_S, self.loop.stop)  # another stop may come first
+            self.loop.start()
 
     def _open(self, clients: Sequence[Client]) -> None:
         """Open a connection and a channel for each client."""

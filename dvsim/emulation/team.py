@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -84,8 +85,8 @@ class Host(Place):
         self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)
         self._launched, self._since = hosts.launch_with, time.monotonic()
-        threading.Thread(target=self._listen, daemon=True).start()
         try:
+            threading.Thread(target=self._listen, daemon=True).start()
             self.say("hello", name, hosts.interface, broker)
         except BaseException:
             self._member.end()  # nobody else knows it
@@ -190,8 +191,9 @@ class Host(Place):
 
     def _listen(self) -> None:
         """Keep what it says; the last is nothing."""
-        for line in self._member.reader():
-            self._said.put(line)
+        with suppress(ValueError):  # closed by who has ended it, before this thread had its turn
+            for line in self._member.reader():
+                self._said.put(line)
         self._said.put("")
 
 

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from harness.patience import patience
 from harness.processes import until
 from test_emu_hosts import WITHIN, processes_on
 
@@ -33,14 +34,14 @@ def hosts():
 
 
 def failing(hosts, /, launch_with=WITHIN, **named):
-    """Return what is said of hosts that cannot be used, within ten seconds."""
+    """Return what is said of hosts that cannot be used: dvsim waits 8 s for one."""
     a, b, c = hosts.names
     named = {"hosts": f"{a}:2,{b}:2", "broker_hosts": c, "interface": namespaces.LINK} | named
     asked = Emulation(clusters=1, nodes=1, hosts=Hosts.of(launch_with=launch_with, **named))
     start = time.monotonic()
     with pytest.raises(RunFailed) as said, broker_targets(asked):
         pass
-    assert time.monotonic() - start < 10 or os.getloadavg()[0] > 2
+    assert time.monotonic() - start < patience(20)
     for number in range(2):
         until(lambda number=number: not processes_on(hosts, number), "an empty host")
     return str(said.value)
@@ -161,7 +162,7 @@ def test_a_bridge_whose_host_does_not_reach_the_broker(hosts, rule, said):
     with team(hosts) as made, hosts.firewall(f"ip saddr 10.77.0.2 {rule}", host=2):
         with pytest.raises(RunFailed) as error:
             made.place(1).reach(Target("amqp://10.77.0.3:5672/%2f", "me", "secret"))
-        assert time.monotonic() - start < 10 or os.getloadavg()[0] > 2
+        assert time.monotonic() - start < patience(20)
     broker = f"host {hosts.names[1]}: a bridge there does not reach the broker 10.77.0.3:5672"
     assert str(error.value) == f"{broker}: {said}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import namespaces
 import pytest
 from emulator_build import CONFORMANCE, SMALL
+from harness.patience import patience
 from harness.processes import children
 from test_death import DIED, ENDED, gone
 
@@ -114,8 +115,8 @@ def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
     return process
 
 
-def test_a_host_that_is_cut_off_is_lost_within_half_a_second(emulator, hosts):
-    """The time is of all that follows, too: programs that see it, and end."""
+def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
+    """By the silence of 400 ms that is told, not by what TCP finds out after minutes."""
     mark = f"cut-{os.getpid()}"
     process = begun(emulator, hosts, mark=mark)
     try:
@@ -129,7 +130,7 @@ def test_a_host_that_is_cut_off_is_lost_within_half_a_second(emulator, hosts):
         process.kill()
         hosts.cut(off=False)
     assert output == [DIED + "\n"] * 3
-    assert took < 0.5 or os.getloadavg()[0] > 2
+    assert took < patience(5)
     assert process.returncode == 1
     for one, other in (hosts.names, hosts.names[::-1]):
         assert f"host {one}: host {other} has not been heard of for 400 ms" in errors
@@ -213,10 +214,10 @@ def test_a_host_that_is_stopped_is_lost(emulator, hosts):
 
 
 def refused(emulator, options, *program):
-    """Return the exit code and what is said of a job that cannot begin, within ten seconds."""
+    """Return the exit code and what is said of a job that cannot begin: vicrun waits 8 s."""
     start = time.monotonic()
     done = run(emulator, options, *(program or ("calls",)))
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < patience(20)
     assert nothing_is_left()
     return done.returncode, done.stderr
 
