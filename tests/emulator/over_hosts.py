@@ -121,6 +121,7 @@ _TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
 _MEMORY = "makes cards of one job in its own process, whose memory it is"
 
 ELSEWHERE = {
+    "collective_patient": "sets the clock of its process forward",
     "collective_zeroed": "loses a host: test_hosts.py",
     "checksum": _NO_CARD,
     "digest": _NO_CARD,

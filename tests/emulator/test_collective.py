@@ -84,6 +84,10 @@ def test_who_closes_and_opens_many_other_teams_has_left_only_if_it_sent_nothing(
     good(emulator.run(3, "collective_hidden", options=[*SMALL, *options], timeout=60))
 
 
+def test_who_has_waited_for_hours_still_notices_that_another_card_leaves(emulator):
+    good(emulator.run(2, "collective_patient", options=SMALL, timeout=30))
+
+
 @pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_address_and_undefined_behaviour(sanitized, name, order):

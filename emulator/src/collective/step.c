@@ -7,7 +7,10 @@ static const int64_t never = INT64_C(1) << 62;
 
 enum { LOOK_NS = 10 * 1000 * 1000 };
 
-#define LONGEST_LOOK_NS (UINT64_C(3600) * 1000 * 1000 * 1000) /* then wait for good: a deadlock can be seen */
+/* The time between two looks doubles until it is longer than this. In timed mode no look follows: who waits for good is part
+ * of a deadlock, which is seen. */
+#define LOOK_MOST_NS (UINT64_C(10) * 1000 * 1000 * 1000)
+#define LOOK_MOST_TIMED_NS (UINT64_C(3600) * 1000 * 1000 * 1000)
 
 static unsigned counter_of(const struct vic_team *team)
 {
@@ -66,11 +69,12 @@ static int send_words(struct vic_team *team, const struct step *step)
 /* VIC_OK: look again at the counter. */
 static int look_if_due(struct vic_team *team, uint64_t now)
 {
-    if (now < team->look_ns || team->interval_ns == VIC_FOREVER) {
+    if (now < team->look_ns) {
         return VIC_OK;
     }
-    team->interval_ns = team->interval_ns < LONGEST_LOOK_NS ? 2 * team->interval_ns : VIC_FOREVER;
-    team->look_ns = team->interval_ns != VIC_FOREVER ? now + team->interval_ns : VIC_FOREVER;
+    bool timed = team->meeting->attr.mode == 1, last = timed && team->interval_ns >= LOOK_MOST_TIMED_NS;
+    team->interval_ns = timed || team->interval_ns < LOOK_MOST_NS ? 2 * team->interval_ns : team->interval_ns;
+    team->look_ns = last ? VIC_FOREVER : now + team->interval_ns;
     return team_look(team);
 }
 
