@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
+
+#include "entropy.h"
 
 enum { TRIES = 100 };
 
@@ -19,7 +20,7 @@ static int create(const char *path, char *made, size_t room)
 {
     for (int i = 0; i < TRIES; i++) {
         uint32_t drawn = 0;
-        if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn) {
+        if (!entropy_draw(&drawn, sizeof drawn)) {
             drawn = (uint32_t)getpid() + (uint32_t)i; /* new it is all the same */
         }
         snprintf(made, room, "%s.%08" PRIx32, path, drawn);

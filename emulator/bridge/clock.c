@@ -1,9 +1,9 @@
 /* Time, and a draw for pauses and sessions. */
 #define _GNU_SOURCE
-#include <sys/random.h>
 
 #include "bridge.h"
 #include "clock.h"
+#include "entropy.h"
 
 uint64_t now_ns(void)
 {
@@ -13,7 +13,7 @@ uint64_t now_ns(void)
 uint64_t chance(void)
 {
     uint64_t bits = 0;
-    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) {
+    if (!entropy_draw(&bits, sizeof bits)) {
         bits = now_ns(); /* apart from those of others it is all the same */
     }
     return bits;

@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "thread.h"
+
 static const uint64_t sleep_ns = 200000000, reply_retry_ns = 1000000;
 
 enum { CHANNEL = 1, MOST_REFUSALS = 5 };
@@ -213,11 +215,7 @@ static void *run(void *self)
 bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number)
 {
     *publisher = (struct publisher){.bridge = bridge, .number = number, .link = {.options = &bridge->options}};
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&publisher->room, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_make(&publisher->room);
     pthread_mutex_init(&publisher->lock, NULL);
     atomic_store(&publisher->link.fd, -1);
     snprintf(publisher->link.name, sizeof publisher->link.name, "vicbridge card %u, publisher %u", bridge->me,

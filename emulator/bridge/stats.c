@@ -9,6 +9,7 @@
 
 #include "bridge.h"
 #include "clock.h"
+#include "thread.h"
 
 enum { COLUMNS = 10 };
 
@@ -113,11 +114,7 @@ static bool start_thread(struct stats *stats)
     const struct options *options = &stats->bridge->options;
     stats->row_due_ns = stats->rows != NULL ? stats->begin_ns + options->stats_interval_ns : UINT64_MAX;
     stats->file_due_ns = options->prometheus != NULL ? stats->begin_ns + second : UINT64_MAX;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&stats->stops, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_make(&stats->stops);
     pthread_mutex_init(&stats->lock, NULL);
     return pthread_create(&stats->thread, NULL, run, stats) == 0;
 }

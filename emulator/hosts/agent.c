@@ -3,12 +3,12 @@
 #include "agent.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "bell.h"
+#include "thread.h"
 #include "watch.h"
 
 enum { YIELD_NS = 60 * 1000, LOOK_NS = 1000 * 1000, SLEEP_MS = 20, GOODBYE_NS = 100 * 1000 * 1000 };
@@ -154,17 +154,13 @@ static void *wake_agent(void *what)
 
 bool agent_start(struct agent *agent)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    agent->runs = pthread_create(&agent->waker, NULL, wake_agent, agent) == 0;
-    if (agent->runs && pthread_create(&agent->thread, NULL, run, agent) != 0) {
+    agent->runs = thread_start(&agent->waker, wake_agent, agent);
+    if (agent->runs && !thread_start(&agent->thread, run, agent)) {
         atomic_store(&agent->stop, true);
         bell_wake(&agent->job->shared->agent);
         pthread_join(agent->waker, NULL);
         agent->runs = false;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return agent->runs;
 }
 

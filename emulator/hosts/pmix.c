@@ -19,9 +19,9 @@ int pmix_run(int argc, char **argv, int signals)
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "entropy.h"
 #include "vic.h"
 
 enum { MEET_S = 9, PATIENCE_MS = 2000 };
@@ -264,7 +264,7 @@ static int meet(struct options *options)
     meeting.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     PMIx_Register_event_handler(codes, 1, NULL, 0, launcher_gone, NULL, NULL);
     gethostname(own.name, sizeof own.name - 1);
-    if (meeting.event < 0 || !count_hosts(&count) || getrandom(own.hello.key, HOSTS_KEY, 0) != HOSTS_KEY) {
+    if (meeting.event < 0 || !count_hosts(&count) || !entropy_draw(own.hello.key, HOSTS_KEY)) {
         return give_up("it does not say how many processes there are", PMIX_SUCCESS);
     }
     meeting.hosts.host = calloc(count, sizeof *meeting.hosts.host);

@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "member.h"
+#include "thread.h"
 
 enum { LOOK_MS = 20 }; /* for hosts that are lost */
 
@@ -83,18 +83,13 @@ static void *follow(void *what)
 bool turns_start(struct member *member)
 {
     const struct job *job = member->agent.job;
-    sigset_t all, before;
     if (job->config.mode != 1) {
         return true;
     }
     member->known = calloc(job->config.cards, sizeof *member->known);
     member->turn = calloc(job->config.cards, sizeof *member->turn);
     pthread_mutex_init(&member->turns_lock, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    member->follows = member->known != NULL && member->turn != NULL &&
-                      pthread_create(&member->follower, NULL, follow, member) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    member->follows = member->known != NULL && member->turn != NULL && thread_start(&member->follower, follow, member);
     return member->follows;
 }
 

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "entropy.h"
 #include "launcher.h"
 
 static int fail(const char *what)
@@ -43,7 +43,7 @@ int launch_make(struct launch *launch)
 {
     uint64_t nonce;
     const char *why;
-    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce) {
+    if (!entropy_draw(&nonce, sizeof nonce)) {
         return fail("no random numbers");
     }
     launch->memory = job_create(&launch->options->job, nonce);

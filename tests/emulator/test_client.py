@@ -103,6 +103,7 @@ def test_it_uses_the_public_headers_only():
                     *public,
                     "message/from.h",
                     "deadline.h",
+                    "entropy.h",
                     "engine/random.h",
                     "lock.h",
                     "layer.h",

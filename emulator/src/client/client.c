@@ -3,9 +3,9 @@
 #include "sized.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "engine/random.h"
+#include "entropy.h"
 #include "layer.h"
 
 enum {
@@ -50,7 +50,7 @@ static int draw_session(struct vic_client *c, const struct vic_attr *attr)
 {
     uint64_t x;
     if (attr->mode == 0) {
-        if (getrandom(&x, sizeof x, 0) != sizeof x) {
+        if (!entropy_draw(&x, sizeof x)) {
             return VIC_ESYS;
         }
     } else {

@@ -3,7 +3,6 @@
 #include "events.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,6 +10,7 @@
 
 #include "functional.h"
 #include "pending.h"
+#include "thread.h"
 
 enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */
 
@@ -66,17 +66,6 @@ static void *write_always(void *what)
     }
 }
 
-/* The program's signals are not for it. */
-static bool start(struct vic *card, struct events *events)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    events->runs = pthread_create(&events->thread, NULL, write_always, card) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return events->runs;
-}
-
 /* With the lock. */
 static int add(struct vic *card, struct events *events, struct event *event)
 {
@@ -87,7 +76,8 @@ static int add(struct vic *card, struct events *events, struct event *event)
     if (event->fd < 0) {
         return fail(VIC_ESYS, "no descriptor: %s", strerror(errno));
     }
-    if (!events->runs && !start(card, events)) {
+    events->runs = events->runs || thread_start(&events->thread, write_always, card);
+    if (!events->runs) {
         close(event->fd);
         return fail(VIC_ESYS, "no thread that would write to the descriptor");
     }

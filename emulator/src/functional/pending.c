@@ -3,7 +3,6 @@
 #include "pending.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "engine/random.h"
 #include "remote.h"
+#include "thread.h"
 
 enum { FEW = 4096, CHUNK = 1024, PERIOD_NS = 100 * 1000, PERIOD_MOST_NS = 5 * 1000 * 1000 };
 
@@ -155,16 +155,6 @@ static void *deliver_always(void *what)
     return NULL;
 }
 
-/* Without the thread (no memory) calls still deliver. The program's signals are not for it. */
-static void start_thread(struct vic *card, struct pending *pending)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pending->runs = pthread_create(&pending->thread, NULL, deliver_always, card) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static bool is_few(const struct vic *card)
 {
     return atomic_load(pending_of(card)->count) <= FEW;
@@ -220,7 +210,7 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
         }
     }
     if (!pending->runs && !pending->stop) {
-        start_thread(card, pending);
+        pending->runs = thread_start(&pending->thread, deliver_always, card); /* without it calls still deliver */
     }
     pass(card, pending, FEW);
     pthread_cond_signal(&pending->some);
