@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "thread.h"
+
 enum { PATIENCE_MS = 10000 }; /* of a host that has lost another and hears nothing of vicrun */
 
 bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes)
@@ -30,6 +32,33 @@ const struct host_head *member_wait(struct member *member, uint32_t kind)
     return head->kind == kind ? head : NULL;
 }
 
+/* Until there is not too much output at vicrun that nobody reads. */
+static void wait_written(struct member *member, size_t n)
+{
+    pthread_mutex_lock(&member->lock);
+    member->unwritten += n;
+    while (member->unwritten > HOST_OUTPUT_MOST && !member->last) {
+        pthread_cond_wait(&member->some, &member->lock);
+    }
+    pthread_mutex_unlock(&member->lock);
+}
+
+static void note_written(struct member *member, uint32_t bytes)
+{
+    pthread_mutex_lock(&member->lock);
+    member->unwritten -= bytes < member->unwritten ? bytes : member->unwritten;
+    pthread_cond_signal(&member->some);
+    pthread_mutex_unlock(&member->lock);
+}
+
+void member_last_output(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    member->last = true;
+    pthread_cond_signal(&member->some);
+    pthread_mutex_unlock(&member->lock);
+}
+
 /* What programs, and vichost itself, write to standard output. */
 static void *pump(void *what)
 {
@@ -37,8 +66,8 @@ static void *pump(void *what)
     char text[16 << 10];
     ssize_t n;
     while ((n = read(member->output, text, sizeof text)) > 0 || (n < 0 && errno == EINTR)) {
-        if (n > 0) {
-            member_say(member, HOST_OUTPUT, text, (size_t)n);
+        if (n > 0 && member_say(member, HOST_OUTPUT, text, (size_t)n)) {
+            wait_written(member, (size_t)n);
         }
     }
     return NULL;
@@ -47,8 +76,8 @@ static void *pump(void *what)
 bool member_open(struct member *member)
 {
     int ends[2];
-    sigset_t all, before;
     pthread_mutex_init(&member->lock, NULL);
+    pthread_cond_init(&member->some, NULL);
     member->from = fcntl(0, F_DUPFD_CLOEXEC, 3);
     member->to = fcntl(1, F_DUPFD_CLOEXEC, 3);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -60,15 +89,12 @@ bool member_open(struct member *member)
     close(nothing);
     close(ends[1]);
     member->output = ends[0];
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool good = pthread_create(&member->pump, NULL, pump, member) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return good;
+    return thread_start(&member->pump, pump, member);
 }
 
 void member_close(struct member *member)
 {
+    member_last_output(member);
     fflush(stdout);
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(nothing, 1); /* the last writing end */
@@ -85,6 +111,7 @@ static void is_alone(struct launch *launch)
     launch->code = launch->code != 0 ? launch->code : 1;
     close(launch->boss);
     launch->boss = -1;
+    member_last_output(launch->member);
     children_signal(launch, SIGKILL);
 }
 
@@ -114,6 +141,8 @@ void member_hear(struct launch *launch)
             pass_on(launch, *(const int32_t *)(const void *)(head + 1));
         } else if (head->kind == HOST_END) {
             all_have_ended(launch);
+        } else if (head->kind == HOST_WRITTEN && head->bytes == sizeof(uint32_t)) {
+            note_written(member, *(const uint32_t *)(const void *)(head + 1));
         } else if (head->kind == HOST_TURN) {
             turns_hear(launch, head);
         }

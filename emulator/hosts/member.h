@@ -9,7 +9,10 @@
 struct member {
     int from, to;        /* vicrun */
     int output;          /* what is written to descriptor 1 */
-    pthread_mutex_t lock; /* of `to` */
+    pthread_mutex_t lock; /* of `to`, and: */
+    pthread_cond_t some;  /* of `unwritten` is written */
+    size_t unwritten;     /* bytes of output that vicrun has not written yet, as far as we know */
+    bool last;            /* what comes now is the last: no matter how much of it waits */
     pthread_t pump;
     struct message_in said;
     bool code_said, ended_said;
@@ -30,6 +33,9 @@ struct member {
 /* From now on descriptors 0 and 1 are the programs'. member_close: what was written has been passed on. */
 bool member_open(struct member *member);
 void member_close(struct member *member);
+
+/* No more output than there is just now: all of it is sent, whoever reads. */
+void member_last_output(struct member *member);
 
 bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes);
 

@@ -148,6 +148,7 @@ int host_run(struct member *member, struct launch *launch, int signals)
         launch->writers = writers_open();
         launch->keep_trace = member_trace;
         loop(launch, signals);
+        member_last_output(member); /* nobody hears any more what vicrun says */
         agent_stop(&member->agent); /* what came from other hosts is in the trace */
         launch_finish(launch, signals);
         code = launch->code;

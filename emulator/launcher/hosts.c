@@ -8,11 +8,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "entropy.h"
 #include "launcher.h"
 #include "vic.h"
 
@@ -28,6 +28,7 @@ struct member {
     enum stage stage;
     struct message_in said;
     struct host_address address;
+    uint32_t untold;      /* bytes of its output that it has not been told of, see HOST_WRITTEN */
     uint64_t deadline_ns; /* job_clock_ns, by which it is to be gone; 0: none yet */
 };
 
@@ -39,26 +40,12 @@ struct team {
     unsigned char key[HOSTS_KEY];
     int signals, code;
     int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
-    bool started, ends, gives_up;
+    bool started, ends, gives_up, signalled; /* by a signal that ends */
+    struct stream output; /* of all hosts */
     struct far_clock *clock; /* NULL: functional mode */
     struct far_traces *traces; /* NULL: none are wanted */
     uint64_t deadline_ns; /* of all of them, likewise */
 };
-
-static bool find_vichost(char path[4096], const char *option)
-{
-    ssize_t n = readlink("/proc/self/exe", path, 4000);
-    path[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        strcpy(slash + 1, "vichost");
-    }
-    bool there = slash != NULL && access(path, X_OK) == 0;
-    if (!there) {
-        fprintf(stderr, "vicrun: %s: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", option);
-    }
-    return there;
-}
 
 static bool say(void *context, uint32_t host, uint32_t kind, const void *what, size_t bytes)
 {
@@ -158,7 +145,10 @@ static void hear_one(struct team *team, struct member *member, const struct host
         member->deadline_ns += member->deadline_ns != 0 ? records * RECORD_NS : 0;
         break;
     }
-    case HOST_OUTPUT: write_whole(1, what, head->bytes); break;
+    case HOST_OUTPUT:
+        writer_put(&team->output, what, head->bytes);
+        member->untold += head->bytes;
+        break;
     case HOST_CODE:
     case HOST_ENDED:
         if (head->bytes == sizeof ended) {
@@ -175,17 +165,27 @@ static void hear_one(struct team *team, struct member *member, const struct host
     }
 }
 
+/* Programs go on writing as long as not too much waits for whoever reads it. */
+static void tell_written(struct team *team)
+{
+    for (uint32_t i = 0; team->started && writer_has_room(1) && i < team->count; i++) {
+        uint32_t *untold = &team->member[i].untold;
+        if (*untold >= HOST_OUTPUT_TOLD) {
+            say(team, i, HOST_WRITTEN, untold, sizeof *untold);
+            *untold = 0;
+        }
+    }
+}
+
 /* The command has ended; before its programs had, that is what is wrong. */
 static void has_gone(struct team *team, struct member *member)
 {
-    int status = 0;
     bool early = member->stage < HAS_ENDED;
     close(member->out);
     member->out = -1;
     hang_up(member);
     clock_lost(team->clock, (uint32_t)(member - team->member));
-    waitpid(member->pid, &status, 0);
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    int code = host_code(member->pid, member->host, team->options->launch_with);
     if (early && !team->gives_up) {
         fprintf(stderr, "vicrun: host %s: its vichost, %s, started by '%s', ended with exit code %d%s\n", member->host->name,
                 team->vichost, team->options->launch_with, code,
@@ -223,6 +223,7 @@ static void pass_on(struct team *team)
     struct signalfd_siginfo info;
     if (read(team->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         uint32_t number = info.ssi_signo;
+        team->signalled |= number != SIGUSR1 && number != SIGUSR2;
         if (team->started) {
             tell_all(team, HOST_SIGNAL, &number, sizeof number);
         } else {
@@ -295,9 +296,9 @@ static void look_at_deadlines(struct team *team)
     }
 }
 
-static void loop_hosts(struct team *team)
+static void loop_hosts(struct team *team, int writers)
 {
-    struct pollfd *watched = calloc(team->count + 1, sizeof *watched);
+    struct pollfd *watched = calloc(team->count + 2, sizeof *watched);
     while (watched != NULL && count_from(team, IS_GONE) < team->count) {
         uint64_t next_ns = next_deadline_ns(team);
         int64_t left = (int64_t)(next_ns - job_clock_ns());
@@ -306,7 +307,8 @@ static void loop_hosts(struct team *team)
             watched[i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
         }
         watched[team->count] = (struct pollfd){.fd = team->signals, .events = POLLIN};
-        int ready = poll(watched, team->count + 1, ms);
+        watched[team->count + 1] = (struct pollfd){.fd = writers, .events = POLLIN};
+        int ready = poll(watched, team->count + 2, ms);
         for (uint32_t i = 0; ready > 0 && i < team->count; i++) {
             if (watched[i].revents != 0) {
                 hear(team, &team->member[i]);
@@ -315,6 +317,10 @@ static void loop_hosts(struct team *team)
         if (ready > 0 && watched[team->count].revents != 0) {
             pass_on(team);
         }
+        if (ready > 0 && watched[team->count + 1].revents != 0) {
+            writers_heard();
+        }
+        tell_written(team);
         look_at_deadlines(team);
         if (team->started && !team->ends && count_from(team, HAS_ENDED) == team->count) {
             all_have_ended(team);
@@ -323,10 +329,21 @@ static void loop_hosts(struct team *team)
     free(watched);
 }
 
+/* Wait for whoever reads what the programs wrote; after a signal not for long. */
+static int finish_output(struct team *team)
+{
+    while (!writers_done()) {
+        if (writers_step(team->signals, team->signalled)) {
+            pass_on(team);
+        }
+    }
+    return output_lost(team->output.error, "--hosts: output of the programs") && team->code == 0 ? 1 : team->code;
+}
+
 int hosts_run_pmix(char **argv)
 {
     char vichost[4096];
-    if (find_vichost(vichost, "--pmix")) {
+    if (host_program(vichost, "--pmix")) {
         execv(vichost, argv);
     }
     return 2;
@@ -334,14 +351,13 @@ int hosts_run_pmix(char **argv)
 
 int hosts_run(const struct options *options, char **argv)
 {
-    struct team team = {.options = options, .count = options->hosts.count};
-    if (!find_vichost(team.vichost, "--hosts")) {
+    struct team team = {.options = options, .count = options->hosts.count, .output = {.from = -1, .to = 1}};
+    if (!host_program(team.vichost, "--hosts")) {
         return 2;
     }
     team.signals = take_signals();
     team.member = calloc(team.count, sizeof *team.member);
-    if (team.signals < 0 || team.member == NULL || argv == NULL ||
-        getrandom(team.key, sizeof team.key, 0) != (ssize_t)sizeof team.key) {
+    if (team.signals < 0 || team.member == NULL || argv == NULL || !entropy_draw(team.key, sizeof team.key)) {
         fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
         return 1;
     }
@@ -368,7 +384,8 @@ int hosts_run(const struct options *options, char **argv)
             host_greet(member->in, options, i, team.key, argv); /* who hears nothing ends, which is seen */
         }
     }
-    loop_hosts(&team);
+    loop_hosts(&team, writers_open()); /* no process is started any more */
+    team.code = finish_output(&team);
     team.code = team.code != 0 ? team.code : team.code_of_loss;
     const struct job *model = clock_job(team.clock);
     team.code = clock_finish(team.clock, team.code);

@@ -12,6 +12,7 @@
  *     <- code        an exit code other than 0: the first that it saw
  *     <- ended       all of its programs have
  *     <- goes on     but somebody has joined there since
+ *     written ->     so many bytes of it are written, or soon: more than some do not wait for a reader who stalls
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
  *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
@@ -46,7 +47,7 @@ const char *hosts_read_file(const char *path, struct hosts *hosts);
 const char *hosts_name(const struct hosts *hosts, uint32_t card); /* of the host that has it */
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON };
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -85,6 +86,9 @@ struct host_address {
     uint32_t bytes;
     unsigned char text[60]; /* as libfabric has it */
 };
+
+/* HOST_OUTPUT that a host sends before it waits for HOST_WRITTEN, and that vicrun has before it says so. */
+enum { HOST_OUTPUT_MOST = 64 << 10, HOST_OUTPUT_TOLD = 16 << 10 };
 
 enum { HOST_MESSAGE_MOST = 64 << 20 };
 
@@ -127,9 +131,15 @@ int traces_write(struct far_traces *traces, const struct job *job, int code);
 int hosts_run(const struct options *options, char **argv);
 int hosts_run_pmix(char **argv);
 
-/* hosts_start.c. Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
+/* hosts_start.c. The path of vichost, beside vicrun; false, after saying so, if it is not there. */
+bool host_program(char path[4096], const char *option);
+
+/* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
  * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */
 pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out);
+
+/* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
+int host_code(pid_t pid, const struct host *host, const char *launch_with);
 
 /* Say hello to it, the host of this number. False: it has gone, or there is no memory. */
 bool host_greet(int in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv);

@@ -7,12 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launcher.h"
 #include "vic.h"
 
-enum { WORDS_MOST = 64 };
+enum { WORDS_MOST = 64, GONE_MS = 1000 };
+
+bool host_program(char path[4096], const char *option)
+{
+    ssize_t n = readlink("/proc/self/exe", path, 4000);
+    path[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        strcpy(slash + 1, "vichost");
+    }
+    bool there = slash != NULL && access(path, X_OK) == 0;
+    if (!there) {
+        fprintf(stderr, "vicrun: %s: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", option);
+    }
+    return there;
+}
 
 static void free_words(char **word)
 {
@@ -166,4 +183,18 @@ bool host_greet(int in, const struct options *options, uint32_t host, const unsi
     bool said = message_send(in, HOST_HELLO, text, (size_t)(at - text));
     free(text);
     return said;
+}
+
+int host_code(pid_t pid, const struct host *host, const char *launch_with)
+{
+    int status = 0, ms = 0;
+    for (; waitpid(pid, &status, WNOHANG) == 0; ms++) {
+        if (ms == GONE_MS) {
+            fprintf(stderr, "vicrun: host %s: '%s' has closed its standard output and does not end: it is killed\n", host->name,
+                    launch_with);
+            kill(pid, SIGKILL);
+        }
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return ms > GONE_MS ? 1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -153,12 +153,15 @@ bool writer_has_room(int fd);
 void writers_heard(void);
 void writers_wait(struct launch *launch, int signals);
 void writers_finish(struct launch *launch, int signals);
+bool writers_done(void); /* the steps of _finish: no more comes; all is written */
+bool writers_step(int signals, bool gives_up); /* wait until something is; true: there is a signal */
 int write_whole(int fd, const char *text, size_t n);
 
 /* output.c. Read some of what is there and write whole lines; at the end all, and also what is no line. */
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 bool streams_lost(const struct child *child, uint32_t card); /* after saying why */
+bool output_lost(int error, const char *whose);
 
 /* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a
  * child. */

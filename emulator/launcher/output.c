@@ -66,14 +66,19 @@ void stream_copy(struct stream *stream, uint32_t card, uint32_t cards)
     }
 }
 
-bool streams_lost(const struct child *child, uint32_t card)
+bool output_lost(int error, const char *whose)
 {
-    int error = child->out.error != 0 ? child->out.error : child->err.error;
     if (error != 0) {
-        fprintf(stderr, "vicrun: --prefix: output of card %u was lost: %s\n", card,
-                error == ETIMEDOUT ? "nobody reads it" : strerror(error));
+        fprintf(stderr, "vicrun: %s was lost: %s\n", whose, error == ETIMEDOUT ? "nobody reads it" : strerror(error));
     }
     return error != 0;
+}
+
+bool streams_lost(const struct child *child, uint32_t card)
+{
+    char whose[48];
+    snprintf(whose, sizeof whose, "--prefix: output of card %u", card);
+    return output_lost(child->out.error != 0 ? child->out.error : child->err.error, whose);
 }
 
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards)

@@ -199,17 +199,22 @@ static void give_up(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Wait until something has been written. */
-static void wait_once(struct launch *launch, int signals)
+bool writers_step(int signals, bool gives_up)
 {
     struct pollfd look[2] = {{.fd = event, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
     uint64_t before = written();
-    int ready = poll(look, 2, launch->signalled ? GIVE_UP_MS : -1);
+    int ready = poll(look, 2, gives_up ? GIVE_UP_MS : -1);
     writers_heard();
-    if (ready > 0 && look[1].revents != 0) {
-        pass_signal(launch, signals);
-    } else if (ready == 0 && written() == before) {
+    if (ready == 0 && written() == before) {
         give_up();
+    }
+    return ready > 0 && look[1].revents != 0;
+}
+
+static void wait_once(struct launch *launch, int signals)
+{
+    if (writers_step(signals, launch->signalled)) {
+        pass_signal(launch, signals);
     }
 }
 
@@ -220,9 +225,12 @@ void writers_wait(struct launch *launch, int signals)
     }
 }
 
-static bool all_written(void)
+bool writers_done(void)
 {
     bool all = true;
+    if (event < 0) {
+        return true;
+    }
     pthread_mutex_lock(&lock);
     for (int i = 0; i < 2; i++) {
         writers[i].stops = true;
@@ -235,7 +243,7 @@ static bool all_written(void)
 
 void writers_finish(struct launch *launch, int signals)
 {
-    while (event >= 0 && !all_written()) {
+    while (!writers_done()) {
         wait_once(launch, signals);
     }
 }

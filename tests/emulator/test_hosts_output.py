@@ -1,0 +1,92 @@
+"""Over several hosts: does all output come, whoever reads it, and whatever starts the hosts?"""
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+
+import namespaces
+import pytest
+from emulator_build import SMALL
+from harness.processes import children, until
+from test_stalled_reader import PAGE, SET_SIZE, stalled
+
+PATIENT = ("--host-timeout", "20s")
+
+
+@pytest.fixture(scope="module")
+def hosts(emulator):
+    namespaces.need(emulator.prefix)
+    with namespaces.hosts(f"out{os.getpid()}") as made:
+        yield made
+
+
+@contextlib.contextmanager
+def started(emulator, hosts, *program):
+    """A job on two hosts; its output is a short pipe that nobody reads yet."""
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    output, write = os.pipe()
+    fcntl.fcntl(output, SET_SIZE, PAGE)
+    with (
+        subprocess.Popen(
+            [vicrun, *SMALL, *hosts.options(1, 1), *PATIENT, "--", *program],
+            stdout=write, stderr=subprocess.PIPE, text=True,
+        ) as job,
+        os.fdopen(output) as job.stdout,
+    ):  # fmt: skip
+        os.close(write)
+        try:
+            yield job
+        finally:
+            job.kill()
+
+
+def test_a_signal_ends_the_job_though_nobody_reads(emulator, hosts):
+    with started(emulator, hosts, "yes") as job:
+        stalled(job)
+        job.send_signal(signal.SIGTERM)
+        assert job.wait(60) == 128 + signal.SIGTERM
+        told = "vicrun: --hosts: output of the programs was lost: nobody reads it\n"
+        assert job.stderr.read().endswith(told)
+
+
+def test_hosts_end_though_nobody_reads_and_all_that_was_written_comes(emulator, hosts):
+    """More than what fits into the pipe, and less than what programs have to wait for."""
+    with started(emulator, hosts, "seq", "10000") as job:
+        stalled(job)
+        until(lambda: not children(job.pid), "the end of what started the hosts", 60)
+        assert job.poll() is None
+        said, errors = job.communicate(timeout=60)
+    assert (job.returncode, errors) == (0, "")
+    assert sorted(said.split()) == sorted([str(n) for n in range(1, 10001)] * 2)
+
+
+def test_programs_that_write_much_wait_and_lose_nothing(emulator, hosts):
+    with started(emulator, hosts, "seq", "100000") as job:
+        stalled(job)
+        assert children(job.pid)
+        said, errors = job.communicate(timeout=60)
+    assert (job.returncode, errors) == (0, "")
+    assert len(said.split()) == 2 * 100000
+
+
+def test_a_launch_command_that_closes_its_output_and_does_not_end_is_killed(
+    emulator, hosts, tmp_path
+):
+    script = tmp_path / "lingers"
+    lingers = f'[ "$host" = {hosts.names[0]} ] || exit 0\nexec sleep 1000 >&- 2>&-\n'
+    script.write_text(f'#!/bin/sh\nhost=$1\nshift\nip netns exec "$host" "$@"\n{lingers}')
+    script.chmod(0o755)
+    options = hosts.options(1, 1)
+    options[options.index("--launch-with") + 1] = f"{script} {{host}}"
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    done = subprocess.run(
+        [vicrun, *SMALL, *options, *PATIENT, "--", "true"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    end = "has closed its standard output and does not end: it is killed\n"
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"vicrun: host {hosts.names[0]}: '{script} {{host}}' {end}",
+    )
