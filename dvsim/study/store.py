@@ -107,8 +107,10 @@ def write_result(result: Result, folder: Path) -> Result:
         OutputError: If anything could not be written. Nothing of the new result remains then.
         RunFailed: If the tables of the result are not what its kind must return.
     """
-    manifest = keep(folder, contents_of(result), result.manifest)
-    return replace(result, folder=folder, manifest=manifest)
+    kept = replace(result, folder=folder, manifest=dict(result.manifest))
+    # the statistics that go into its files are its own: nobody computes them again
+    kept.manifest.update(keep(folder, contents_of(kept), result.manifest))
+    return kept
 
 
 def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ from dvsim.study.folder import make_room, run_folder
 from dvsim.study.parquet import from_parquet, to_parquet
 from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import find_result, load_result, write_result
+from dvsim.study.summary import summary_columns
 
 
 @pytest.fixture
@@ -75,6 +76,22 @@ def test_a_run_comes_back_as_it_was(kept):
     assert (back.seed, back.replications, back.backend) == (1, 1, "sim")
     assert back.folder == kept.folder
     assert back.manifest == kept.manifest
+
+
+def test_the_statistics_of_a_kept_run_are_computed_once(tmp_path, monkeypatch):
+    asked = []
+
+    def counting(*args):
+        asked.append(args)
+        return summary_columns(*args)
+
+    monkeypatch.setattr("dvsim.study.run.summary_columns", counting)
+    made = make_run()
+    kept = write_result(made, tmp_path / "run")
+    assert kept.rate.value > 0
+    assert len(asked) == 1
+    assert (made.folder, made.manifest["files"]) == (None, {})
+    assert kept.manifest == load_result(kept.folder).manifest
 
 
 def test_the_folder_holds_what_it_should(kept):
