@@ -13,6 +13,8 @@ from pathlib import Path
 import nodes
 from bridge_job import mark
 
+from dvsim.broker.reserve import Ports
+
 CONFIGURATION = """\
 listener {port} 127.0.0.1
 allow_anonymous true
@@ -29,8 +31,8 @@ class Mosquitto:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.folder.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port: int = free.getsockname()[1]
+        self._ports = Ports()
+        self.port = self._ports.take()
         self.configuration = folder / "mosquitto.conf"
         text = CONFIGURATION.format(port=self.port, user=getpass.getuser(), folder=folder)
         self.configuration.write_text(text, "utf-8")
@@ -57,6 +59,7 @@ class Mosquitto:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self._ports.close()
 
     def _answers(self) -> bool:
         assert self.process is not None

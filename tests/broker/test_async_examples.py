@@ -5,6 +5,7 @@ They are those of docs/asynchronous.md.
 
 import signal
 import types
+from contextlib import closing
 
 import nodes
 import pytest
@@ -19,10 +20,9 @@ from mosquitto_broker import Mosquitto, Taker
 
 @pytest.fixture
 def mosquitto(tmp_path):
-    mosquitto = Mosquitto(tmp_path / "mosquitto")
-    mosquitto.start()
-    yield mosquitto
-    mosquitto.close()
+    with closing(Mosquitto(tmp_path / "mosquitto")) as mosquitto:
+        mosquitto.start()
+        yield mosquitto
 
 
 @pytest.fixture

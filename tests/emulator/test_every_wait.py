@@ -64,7 +64,7 @@ class Job:
             self.lines.append(line.strip())
 
     def wait_for(self, true, what):
-        until(lambda: true() or not self.reader.is_alive(), what, 15)
+        until(lambda: true() or not self.reader.is_alive(), what, 60)
         assert true(), (what, self.lines)
 
     def peer(self):
@@ -89,7 +89,7 @@ class Job:
     def all_said(self, but=()):
         """Wait until every row has ended; return what they said."""
         rows = set(self.rows) - set(but)
-        until(lambda: rows <= set(self.said()) or not self.reader.is_alive(), "all waits", 15)
+        until(lambda: rows <= set(self.said()) or not self.reader.is_alive(), "all waits", 60)
         return {row: self.said().get(row, "waits") for row in rows}
 
 

@@ -23,7 +23,7 @@ from harness.patience import patience
 HERE = Path(__file__).parent
 ENTRY, TAIL = struct.Struct("24sQ"), struct.Struct("Q232s")
 DEADLINE_S = 120  # of one run: far beyond what it takes on a loaded machine
-LINGER_S = 5
+LINGER_S = 15
 SANITIZED = 77
 NO_ASAN_ORDER = f"verify_asan_link_order=0:exitcode={SANITIZED}:allocator_may_return_null=1"
 
@@ -130,7 +130,7 @@ def still_there(state: Path) -> Iterator[int]:
 
 def stay(state: Path) -> list[str]:
     """Return the processes that do not go away by themselves, after ending them."""
-    until = time.monotonic() + LINGER_S
+    until = time.monotonic() + patience(LINGER_S)
     while (left := list(still_there(state))) and time.monotonic() < until:
         time.sleep(0.01)
     texts = [describe(pid) for pid in left]

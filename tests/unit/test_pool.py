@@ -12,25 +12,37 @@ from contextlib import contextmanager
 from itertools import chain
 
 import pytest
+from harness.processes import until
 
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.pool import WORKERS_VARIABLE, Workers, default_workers, lasting, pooled
 
+SLOW = -1
+
 
 def who(task):
+    """Return the task's number and who did it; `SLOW` lasts until there are other processes."""
     number, seconds = task
-    time.sleep(seconds)
+    if seconds == SLOW:
+        until(multiprocessing.active_children, "another process")
+    else:
+        time.sleep(seconds)
     return number, os.getpid()
 
 
-def test_quick_tasks_start_no_process():
+def others():
+    return {child.pid for child in multiprocessing.active_children()}
+
+
+def test_quick_tasks_start_no_process(monkeypatch):
+    monkeypatch.setattr("dvsim.pool.START_S", 200)  # quick is what is done by then
     with Workers(2) as pool:
         done = list(pool.do(who, [(number, 0) for number in range(50)]))
     assert done == [(number, os.getpid()) for number in range(50)]
 
 
 def test_slow_tasks_are_shared_out_and_come_in_order():
-    groups = [[(0, 0.5), (1, 0), (2, 0)], [(3, 0.1), (4, 0.1)]]
+    groups = [[(0, SLOW), (1, 0), (2, 0)], [(3, 0.1), (4, 0.1)]]
     found = [list(group) for group in pooled(who, groups, 2)]
     assert [[number for number, _ in group] for group in found] == [[0, 1, 2], [3, 4]]
     pids = [pid for group in found for _, pid in group]
@@ -44,30 +56,37 @@ def test_processes_last_from_one_call_to_the_next_and_end_with_the_block():
         return {pid for group in groups for _, pid in group}
 
     with lasting():
-        first, second = pids(0.5), pids(0.1)
-        assert second <= first - {os.getpid()}
+        first, there = pids(SLOW), others()
+        assert os.getpid() in first and there
+        second = pids(0.1)
+        assert there <= others()
+        assert second <= others()
     assert multiprocessing.active_children() == []
 
 
 def test_processes_that_lasted_end_with_an_error_too():
     with pytest.raises(RunFailed), lasting():
-        list(chain.from_iterable(pooled(who, [[(0, 0.5), (1, 0.1)]], 2)))
+        list(chain.from_iterable(pooled(who, [[(0, SLOW), (1, 0.1)]], 2)))
         children = multiprocessing.active_children()
         raise RunFailed("elsewhere")
+    assert children
     for child in children:
         child.join(timeout=60)
         assert child.exitcode is not None
 
 
 def test_processes_that_cannot_be_started_are_an_error(monkeypatch):
+    tried = threading.Event()
+
     @contextmanager
     def refused(_):
+        tried.set()
         raise OSError("no more processes")
         yield
 
     monkeypatch.setattr(Workers, "_starting", refused)
     with Workers(2) as pool, pytest.raises(OSError, match="no more processes"):
-        list(pool.do(who, [(0, 0.5), (1, 0)]))
+        list(pool.do(lambda _: tried.wait(200), range(2)))
 
 
 def test_results_that_nobody_wants_leave_no_thread():

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from harness.processes import until
 
 from dvsim.core.probe import Iteration, Record
 from dvsim.errors import RunFailed
@@ -153,10 +154,7 @@ def test_closing_ends_the_worker_processes():
     running = simulate(SCENARIOS, replications=2, workers=2, on_task=wait_for_workers)
     next(running)
     running.close()
-    deadline = time.monotonic() + 10
-    while multiprocessing.active_children() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert multiprocessing.active_children() == []
+    until(lambda: not multiprocessing.active_children(), "the end of the processes")
 
 
 def test_only_its_own_worker_processes_are_ended():

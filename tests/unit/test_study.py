@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from harness.processes import until
 from switch_desk import small
 
 import dvsim
@@ -306,10 +307,7 @@ def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monke
     with pytest.raises(KeyboardInterrupt):
         ask(sweep, out=tmp_path / "runs", workers=2)
     assert not (tmp_path / "runs").exists()
-    deadline = time.monotonic() + 10
-    while multiprocessing.active_children() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert multiprocessing.active_children() == []
+    until(lambda: not multiprocessing.active_children(), "the end of the processes")
 
 
 def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
