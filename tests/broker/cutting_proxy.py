@@ -43,7 +43,11 @@ class CuttingProxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            broker = socket.create_connection(("127.0.0.1", self.target))
+            try:
+                broker = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:  # it is down: so is this, for its client
+                client.close()
+                continue
             limit = self.cuts[self.connections] if self.connections < len(self.cuts) else None
             self.connections += 1
             for job in ((client, broker, limit), (broker, client, None)):
