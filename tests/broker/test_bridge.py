@@ -22,7 +22,7 @@ def job(tmp_path, broker, unique):
 def run(*arguments, **environment):
     program = compiled("vicbridge")
     return subprocess.run(
-        [program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=100,
+        [program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=200,
         env={"PATH": "/usr/bin:/bin", **environment},
     )  # fmt: skip
 

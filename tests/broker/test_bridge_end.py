@@ -21,6 +21,6 @@ def test_the_end_of_the_bridge(tmp_path):
     command += [f"-Wl,-rpath,{prefix / 'lib'}", "-lvic", "-lrabbitmq"]
     subprocess.run(command, check=True)
     done = subprocess.run(
-        [program, tmp_path], capture_output=True, text=True, check=False, timeout=100
+        [program, tmp_path], capture_output=True, text=True, check=False, timeout=200
     )
     assert (done.returncode, done.stdout) == (0, "checks passed\n"), done.stderr

@@ -51,7 +51,7 @@ def bridge(*arguments, program=None, **environment):
     command = [str(program or compiled("vicbridge")), *map(str, arguments)]
     env = {key: value for key, value in os.environ.items() if key not in OWN} | environment
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=100, env=env
+        command, capture_output=True, text=True, check=False, timeout=200, env=env
     )
 
 
@@ -166,14 +166,14 @@ def test_asked_to_stop_it_waits_for_a_silent_broker_unless_it_is_asked_twice(tim
             process.send_signal(signal.SIGTERM)
             if times == 2:
                 process.send_signal(signal.SIGINT)
-            process.communicate(timeout=100)
+            process.communicate(timeout=200)
     assert process.returncode in ((1,) if times == 1 else (128 + 2, 128 + 15))
 
 
 def test_more_clients_than_cards_are_refused():
     vicrun, program = emulator_prefix() / "bin" / "vicrun", compiled("vicbridge")
     command = [vicrun, "-n", "1", "true", ":", program, "--exit-with-clients=9"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 2
     assert "--exit-with-clients=9: the job has 2 cards" in done.stderr
 

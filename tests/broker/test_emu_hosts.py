@@ -172,7 +172,7 @@ def test_it_is_compared_with_a_simulated_run(whole):
     (simulated,) = run_scenarios([scenario], backend="sim", out=folder / "runs", scale=0.001)
     pair = [str(simulated.folder), str(run)]
     command = [sys.executable, "-m", "dvsim", "compare", *pair, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [one["backend"] for one in found["runs"]] == ["sim", "emu"]

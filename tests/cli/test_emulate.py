@@ -16,7 +16,7 @@ def emulate(*arguments):
 def process(*arguments):
     """Run it as users do: the launcher takes the process over."""
     return subprocess.run(
-        [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=60
+        [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=200
     )
 
 

@@ -35,7 +35,7 @@ def test_what_does_not_fit_says_what_it_needs(tmp_path, table, what):
     words = ["run", "big.toml", "--replications", "1", "--workers", "1"]
     done = subprocess.run(
         [sys.executable, "-c", RUN, *words],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert f"big: {what} needs " in done.stderr.splitlines()[-1]

@@ -53,7 +53,7 @@ def test_a_signal_ends_all_processes_and_leaves_no_result(running, tmp_path, num
         os.killpg(running.pid, number)  # as a terminal does
     else:
         running.send_signal(number)
-    _, errors = running.communicate(timeout=120)
+    _, errors = running.communicate(timeout=200)
     assert running.returncode == 128 + number
     assert errors.splitlines()[-1] == message
     assert "Traceback" not in errors

@@ -344,7 +344,7 @@ def test_an_interrupted_run_leaves_no_folder(mine):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     running.send_signal(signal.SIGTERM)
-    _, said = running.communicate(timeout=120)
+    _, said = running.communicate(timeout=200)
     assert running.returncode == 128 + signal.SIGTERM
     assert said.splitlines()[-1] == "ended by SIGTERM"
     assert not Path("runs").exists()
@@ -356,7 +356,7 @@ def test_workers_that_start_say_nothing_when_they_are_interrupted(mine, wait):
     running = started(mine)
     time.sleep(wait)
     os.killpg(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=120)
+    _, said = running.communicate(timeout=200)
     assert running.returncode == 128 + signal.SIGINT
     assert said.splitlines() == ["interrupted"]
     assert not Path("runs").exists()

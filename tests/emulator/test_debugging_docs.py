@@ -46,7 +46,7 @@ def test_a_developer_sees_what_the_page_says(title, tmp_path):
     for command, printed in [*((one, []) for one in compiled), *commands(title)]:
         done = subprocess.run(
             ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=100,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=200,
         )  # fmt: skip
         found = [comparable(line) for line in done.stdout.splitlines()]
         said = [comparable(line) for line in printed]

@@ -36,7 +36,7 @@ with vic.open() as card:
     for worker in workers:
         worker.start()
         go.release()
-    said = {answers.get(timeout=50) for _ in range(4)}
+    said = {answers.get(timeout=200) for _ in range(4)}
     for worker in workers:
         worker.join(50)
     pids = [worker.pid for worker in workers]
@@ -70,7 +70,7 @@ def test_the_end_of_a_childs_thread_is_no_end_of_its_parents(emulator):
 def test_a_child_has_a_loopback_card_of_its_own(emulator, how):
     """Also two at a time, and one whose parent was just opening its own."""
     program = [str(emulator.program("forks")), how]
-    good(subprocess.run(program, capture_output=True, text=True, check=False, timeout=60))
+    good(subprocess.run(program, capture_output=True, text=True, check=False, timeout=200))
 
 
 @MODES

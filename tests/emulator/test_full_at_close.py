@@ -43,10 +43,10 @@ def test_a_card_is_closed_though_nobody_reads(emulator, tmp_path):
         ) as job,
     ):  # fmt: skip
         try:
-            until(lambda: said.read_text().count(LOST) == 2, "both to give up", 60)
-            until(lambda: "card 4 closed" in said.read_text(), "the slow reader", 60)
+            until(lambda: said.read_text().count(LOST) == 2, "both to give up")
+            until(lambda: "card 4 closed" in said.read_text(), "the slow reader")
             job.stdin.close()
-            assert job.wait(60) == 0, said.read_text()
+            assert job.wait(200) == 0, said.read_text()
         finally:
             job.kill()
     lost = dict(re.findall(rf"vic: card (.) was closed with (\d+) {LOST}\n", said.read_text()))
@@ -69,7 +69,7 @@ def test_python_hears_that_words_are_lost(emulator):
     ) as job:
         try:
             assert "packets for a full FIFO are lost" in job.stdout.readline()
-            _, errors = job.communicate(timeout=60)
+            _, errors = job.communicate(timeout=200)
         finally:
             job.kill()
     assert (job.returncode, errors.count(LOST)) == (0, 1)

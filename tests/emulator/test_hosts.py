@@ -33,7 +33,7 @@ def command(emulator, options, program, *arguments):
     return [vicrun, *SMALL, *options, "--", str(program), *arguments]
 
 
-def run(emulator, options, name, *arguments, timeout=60):
+def run(emulator, options, name, *arguments, timeout=200):
     program = emulator.program(name) if isinstance(name, str) else name
     return subprocess.run(
         command(emulator, options, program, *arguments),
@@ -125,7 +125,7 @@ def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
         start = time.monotonic()
         output = [process.stdout.readline() for _ in range(3)]
         took = time.monotonic() - start
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=200)
     finally:
         process.kill()
         hosts.cut(off=False)
@@ -142,7 +142,7 @@ def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
 def test_signals_reach_the_programs_of_all_hosts(emulator, hosts, number):
     process = begun(emulator, hosts, *PATIENT)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=200)
     assert (process.returncode, errors) == (128 + number, "")
 
 
@@ -150,14 +150,14 @@ def test_programs_die_with_the_launcher(emulator, hosts):
     mark = f"orphan-{os.getpid()}"
     process = begun(emulator, hosts, *PATIENT, mark=mark)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=200)
     assert gone(mark)
 
 
 def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     process = begun(emulator, hosts, *PATIENT)
     os.kill(max(children(process.pid)), signal.SIGKILL)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=200)
     assert process.returncode == 137
     assert DIED in output
     assert "has hung up: the job ends" in errors
@@ -189,7 +189,7 @@ def test_a_port_scanner_hurts_nobody(emulator, hosts):
         for _, port in listening:
             hosts.on(1, sys.executable, "-c", SCAN, "10.77.0.1", str(int(port, 16)))
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=200)
     finally:
         process.kill()
     assert (process.returncode, errors) == (128 + signal.SIGTERM, "")
@@ -203,7 +203,7 @@ def test_a_host_that_is_stopped_is_lost(emulator, hosts):
         listed = namespaces.run("ip", "netns", "pids", hosts.names[1])
         for pid in map(int, listed.split()):
             os.kill(pid, signal.SIGSTOP)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=200)
     finally:
         process.kill()
     assert (process.returncode, DIED in output) == (1, True)

@@ -33,7 +33,7 @@ def apart(hosts, milliseconds):
         yield [*options, *PATIENT]
         assert relay.poll() is None
     finally:
-        relay.communicate(timeout=60)
+        relay.communicate(timeout=200)
     assert relay.returncode == 0
 
 

@@ -104,7 +104,7 @@ def test_a_guest_that_is_killed_ends_the_job_on_all_hosts(serve, emulator):
     process = int(guest.stdout.readline())
     assert guest.stdout.readline() == "0 \n"
     os.kill(process, signal.SIGKILL)
-    out, errors = job.process.communicate(timeout=60)
+    out, errors = job.process.communicate(timeout=200)
     assert DIED in out, errors
     assert "card 1 was killed by signal 9" in errors
     assert result(guest)[0] == 128 + signal.SIGKILL

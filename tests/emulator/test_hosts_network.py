@@ -51,7 +51,7 @@ def test_two_jobs_at_once_on_the_same_hosts(emulator, hosts):
     words = command(emulator, [*hosts.options(1, 2), *PATIENT], emulator.program("exchange"))
     jobs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     try:
-        errors = [job.communicate(timeout=60)[1] for job in jobs]
+        errors = [job.communicate(timeout=200)[1] for job in jobs]
     finally:
         for job in jobs:
             job.kill()
@@ -74,7 +74,7 @@ def test_a_cut_that_heals(emulator, hosts, name):
         time.sleep(CUT_S)
         assert job.poll() is None
         hosts.cut(off=False)
-        _, errors = job.communicate(timeout=60)
+        _, errors = job.communicate(timeout=200)
     finally:
         job.kill()
         hosts.cut(off=False)

@@ -57,7 +57,7 @@ def test_hosts_end_though_nobody_reads_and_all_that_was_written_comes(emulator, 
         stalled(job)
         until(lambda: not children(job.pid), "the end of what started the hosts", 60)
         assert job.poll() is None
-        said, errors = job.communicate(timeout=60)
+        said, errors = job.communicate(timeout=200)
     assert (job.returncode, errors) == (0, "")
     assert sorted(said.split()) == sorted([str(n) for n in range(1, 10001)] * 2)
 
@@ -66,7 +66,7 @@ def test_programs_that_write_much_wait_and_lose_nothing(emulator, hosts):
     with started(emulator, hosts, "seq", "100000") as job:
         stalled(job)
         assert children(job.pid)
-        said, errors = job.communicate(timeout=60)
+        said, errors = job.communicate(timeout=200)
     assert (job.returncode, errors) == (0, "")
     assert len(said.split()) == 2 * 100000
 
@@ -83,7 +83,7 @@ def test_a_launch_command_that_closes_its_output_and_does_not_end_is_killed(
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     done = subprocess.run(
         [vicrun, *SMALL, *options, *PATIENT, "--", "true"],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     end = "has closed its standard output and does not end: it is killed\n"
     assert (done.returncode, done.stderr) == (

@@ -111,6 +111,6 @@ def test_ctrl_c_ends_the_programs_of_both(machines):
     job = started(machines, f"exec dvsim emulate --hosts a:1,b:1 -- {program}")
     assert sorted(job.stdout.readline() for _ in range(2)) == ["a\n", "b\n"]
     job.send_signal(signal.SIGINT)
-    _, errors = job.communicate(timeout=60)
+    _, errors = job.communicate(timeout=200)
     assert (job.returncode, errors) == (128 + signal.SIGINT, "")
     assert gone(seconds)

@@ -37,7 +37,7 @@ def command(emulator, program, *arguments, options=USUAL, launcher=LAUNCHER):
 def run(*arguments, **options):
     return subprocess.run(
         command(*arguments, **options),
-        capture_output=True, text=True, check=False, timeout=60, env=os.environ | ALLOWED,
+        capture_output=True, text=True, check=False, timeout=200, env=os.environ | ALLOWED,
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def test_nothing_is_left(emulator, number, whom):
         assert [process.stdout.readline() for _ in range(4)] == ["0 \n"] * 4
         hosts = children(process.pid)
         os.kill(process.pid if whom == "all" else max(hosts), number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode != 0

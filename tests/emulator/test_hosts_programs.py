@@ -33,7 +33,7 @@ def run(emulator, options, case, *command):
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     return subprocess.run(
         [vicrun, *SMALL, *case.options, *options, "--", *command],
-        capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=200, stdin=subprocess.DEVNULL,
         env={**os.environ, **case.env},
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ def run(emulator, options, name, *arguments):
     command = [str(emulator.prefix / "bin" / "vicrun"), *TIMED, *PATIENT, *options, "--"]
     return subprocess.run(
         [*command, str(emulator.program(name)), *arguments],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_a_lost_host_ends_the_job(emulator, hosts):
     while begun(program, mark) < 3:
         assert process.poll() is None
     os.kill(max(children(process.pid)), signal.SIGKILL)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=200)
     assert process.returncode == 137, errors
     assert len(output.split()) == 1
     assert "its vichost" in errors

@@ -57,15 +57,15 @@ class Between:
 
     def __init__(self, job, *program):
         self.door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.door.settimeout(60)
+        self.door.settimeout(200)
         self.door.bind(NAME)
         self.door.listen()
         self.job = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.job.settimeout(60)
+        self.job.settimeout(200)
         self.job.connect(str(job.place))
         self.process = job.start([*job.vicrun, "--join", NAME, "--", *map(str, program)])
         self.guest, _ = self.door.accept()
-        self.guest.settimeout(60)
+        self.guest.settimeout(200)
         self.job.send(self.guest.recv(1000))
         data, self.fds, *_ = socket.recv_fds(self.job, 1000, 2)
         self.answer = Said(*LAYOUT.unpack(data))

@@ -24,7 +24,7 @@ def test_who_is_killed_was_opened_before_it_was_asked_for(emulator, tmp_path, mo
         done = subprocess.run(
             [emulator.prefix / "bin" / "vicrun", "-n", "2", *options, "sh", "-c", script],
             env={**os.environ, "LD_PRELOAD": str(shim), "KILL_ORDER": str(log)},
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=200,
         )  # fmt: skip
         lines = log.read_text().splitlines()
         asked = [line.split()[1] for line in lines if line.startswith("ask")]

@@ -85,16 +85,16 @@ def test_a_worker_of_another_machine_is_killed_and_nothing_changes(machines, alo
     until(lambda: len(list(runs.rglob("summary.parquet"))) >= 2, "two points of b", 120)
     assert machines.signal("b", signal.SIGKILL, "python") >= 2  # it, and what would start another
     assert machines.signal("a", signal.SIGCONT, WORKER) == 1
-    assert sweep.wait(timeout=120) == 0, (tmp_path / "sweep").read_text("utf-8")
-    assert there.wait(timeout=60) != 0
+    assert sweep.wait(timeout=200) == 0, (tmp_path / "sweep").read_text("utf-8")
+    assert there.wait(timeout=200) != 0
     assert tables(machines.home) == alone
     scheduler.terminate()  # and its workers with it
-    assert (scheduler.wait(timeout=60), here.wait(timeout=60)) == (0, 0)
+    assert (scheduler.wait(timeout=200), here.wait(timeout=200)) == (0, 0)
 
 
 def test_shards_on_two_machines(machines, alone):
     script = "\n".join(block("A sweep in parts"))
     both_parts = machines.begin(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    output, _ = both_parts.communicate(timeout=120)
+    output, _ = both_parts.communicate(timeout=200)
     assert both_parts.returncode == 0, output
     assert tables(machines.home) == alone

@@ -8,7 +8,7 @@ from emulator_build import PROGRAMS, build
 
 def alone(emulator):
     command = [*emulator.before, str(emulator.program("openings"))]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
 
 
 @pytest.mark.parametrize("build_of", ["emulator", "sanitized"])

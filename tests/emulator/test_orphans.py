@@ -86,7 +86,7 @@ def test_a_program_may_close_what_it_does_not_know(emulator, installed):
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     done = subprocess.run(
         [vicrun, "-n", "1", *SMALL, sys.executable, "-c", CLOSES],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "timed out\n" * 2, "")
 
@@ -109,6 +109,6 @@ def test_nobody_can_run_the_memory_of_a_job(emulator, tmp_path, old):
     done = subprocess.run(
         [vicrun, "-n", "1", *SMALL, sys.executable, "-c", MODE],
         env={**os.environ, **({"LD_PRELOAD": str(shim)} if old else {})},
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0o0\n" if new and not old else "0o111\n")
