@@ -73,6 +73,10 @@ def test_the_knobs_of_a_card_are_what_it_calls_calibrated():
     assert [knob.name for knob in knobs_of(card, ["convert.per_byte"])] == ["convert.per_byte"]
     with pytest.raises(ScenarioError, match=r"no parameter 'relase'; did you mean 'release'"):
         knobs_of(card, ["relase"])
+    with pytest.raises(ScenarioError, match=r"no parameter 'pusch'; did you mean 'push'"):
+        knobs_of(card, ["pusch"])
+    with pytest.raises(ScenarioError, match=r"no parameter 'xyz'; there are .*, push, "):
+        knobs_of(card, ["xyz"])
 
 
 def test_a_turned_card_says_that_it_was_fitted():

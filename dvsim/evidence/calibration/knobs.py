@@ -73,8 +73,10 @@ def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
         for name in names:
             results = [known_ for known_ in known if name in (known_, known_.partition(".")[0])]
             if not results:
-                near = nearest(name, known)
-                message = f"{card.name} has no parameter '{name}'"
+                whole = dict.fromkeys(known_.partition(".")[0] for known_ in known)
+                near = nearest(name, [*whole, *known])
+                there = "" if near else f"; there are {', '.join(whole)}"
+                message = f"{card.name} has no parameter '{name}'{there}"
                 raise ScenarioError.at(Argument("parameters"), message, hint=near)
             chosen += results
     zero = [name for name in chosen if known[name].start <= 0]
