@@ -174,3 +174,27 @@ void agent_stop(struct agent *agent)
         agent->runs = false;
     }
 }
+
+void agent_free(struct agent *agent)
+{
+    for (uint32_t i = 0; agent->peer != NULL && i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        void *all[] = {peer->opens_told, peer->end_told, peer->room, peer->left, peer->ended, peer->frame, peer->answer};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            free(all[k]);
+        }
+    }
+    for (uint32_t i = 0; i < agent->job->here; i++) {
+        if (agent->sender != NULL) {
+            free(agent->sender[i].frame);
+        }
+        if (agent->inbox != NULL) {
+            free(agent->inbox[i].held);
+            free(agent->inbox[i].owed);
+        }
+    }
+    free(agent->peer);
+    free(agent->sender);
+    free(agent->inbox);
+    free(agent->inside);
+}

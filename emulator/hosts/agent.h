@@ -177,6 +177,7 @@ bool clocks_told(struct agent *agent, uint64_t asked_ns, uint64_t came_ns, uint6
 bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host);
 bool agent_start(struct agent *agent);
 void agent_stop(struct agent *agent);
+void agent_free(struct agent *agent); /* when it has stopped and is closed */
 
 static inline struct peer *peer_of(struct agent *agent, uint32_t card)
 {

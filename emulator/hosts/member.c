@@ -131,6 +131,19 @@ static void all_have_ended(struct launch *launch)
     launch->signalled = true; /* and nobody joins any more */
 }
 
+static void say_looks(struct launch *launch, bool patiently)
+{
+    const struct job *job = launch->job;
+    size_t bytes = sizeof(struct host_looks) + job->here * sizeof(struct card_look);
+    struct host_looks *looks = malloc(bytes);
+    if (looks != NULL) {
+        look_cards(launch, job->first, job->here, patiently, (struct card_look *)(void *)(looks + 1));
+        looks->now_ns = job_clock_ns() - job->start_ns;
+        member_say(launch->member, HOST_LOOKS, looks, bytes);
+    }
+    free(looks);
+}
+
 void member_hear(struct launch *launch)
 {
     struct member *member = launch->member;
@@ -143,6 +156,8 @@ void member_hear(struct launch *launch)
             all_have_ended(launch);
         } else if (head->kind == HOST_WRITTEN && head->bytes == sizeof(uint32_t)) {
             note_written(member, *(const uint32_t *)(const void *)(head + 1));
+        } else if (head->kind == HOST_LOOK && head->bytes == sizeof(struct host_look)) {
+            say_looks(launch, ((const struct host_look *)(const void *)(head + 1))->patiently != 0);
         } else if (head->kind == HOST_TURN) {
             turns_hear(launch, head);
         }
@@ -171,10 +186,14 @@ static void send_trace(struct member *member, uint32_t card)
     }
 }
 
-/* In those of other hosts' cards is what came from them. */
-void member_trace(struct launch *launch)
+/* In the traces of other hosts' cards is what came from them. */
+void member_results(struct launch *launch)
 {
     struct member *member = launch->member;
+    say_looks(launch, false);
+    if (launch->options->trace == NULL) {
+        return;
+    }
     struct host_clock clock = {launch->job->start_ns, member->begin, member->end};
     member_say(member, HOST_CLOCK, &clock, sizeof clock);
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {

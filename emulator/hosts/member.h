@@ -46,8 +46,8 @@ const struct host_head *member_wait(struct member *member, uint32_t kind);
 void member_hear(struct launch *launch);
 int member_due(struct launch *launch);
 
-/* For launch.keep_trace: vicrun gets it. The agent has stopped. */
-void member_trace(struct launch *launch);
+/* For launch.hand_over: vicrun gets the last looks at the cards, and the traces. The agent has stopped. */
+void member_results(struct launch *launch);
 
 /* vichost.c: run the programs of this host; launch.boss, hear and due say what else is heard. The exit code. */
 int host_run(struct member *member, struct launch *launch, int signals);

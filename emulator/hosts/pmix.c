@@ -241,6 +241,7 @@ static int take_part(struct options *options, int signals)
     code = host_run(&meeting.member, &launch, signals);
     agent_stop(agent);
     fabric_close(agent);
+    agent_free(agent);
     free(launch.child);
     if (meeting.gone) {
         give_up(NULL, PMIX_SUCCESS);

@@ -16,6 +16,7 @@ struct order {
     struct host_hello hello;
     const char *name, *folder;
     char where[HOST_NAME + 10], serve[HOST_NAME + 110];
+    char *text; /* all of it */
     char **argv;
     int argc;
 };
@@ -33,7 +34,7 @@ static bool read_order(struct member *member, struct order *order)
         fputs("vichost: is started by vicrun --hosts, on each of the hosts\n", stderr);
         return false;
     }
-    char *text = calloc(1, head->bytes + 1);
+    char *text = order->text = calloc(1, head->bytes + 1);
     order->argv = calloc(head->bytes, sizeof *order->argv);
     if (text == NULL || order->argv == NULL) {
         return false;
@@ -66,6 +67,12 @@ static bool read_order(struct member *member, struct order *order)
         return false;
     }
     return true;
+}
+
+static void order_free(struct order *order)
+{
+    free(order->text);
+    free(order->argv);
 }
 
 /* The name of its socket: hosts may share folders, so {host} stands for the name of each. */
@@ -146,7 +153,6 @@ int host_run(struct member *member, struct launch *launch, int signals)
     if (code == -1) {
         launch->held = true;
         launch->writers = writers_open();
-        launch->keep_trace = member_trace;
         loop(launch, signals);
         member_last_output(member); /* nobody hears any more what vicrun says */
         agent_stop(&member->agent); /* what came from other hosts is in the trace */
@@ -172,10 +178,12 @@ int main(int argc, char **argv)
     int code = read_order(&member, &order) ? read_options(&order, &options) : 1;
     if (code != -1) {
         member_close(&member);
+        order_free(&order);
         return code;
     }
     struct launch launch = {.options = &options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
-                            .member = &member, .where = order.where, .boss = member.from, .hear = member_hear, .due = member_due};
+                            .member = &member, .where = order.where, .boss = member.from, .hear = member_hear, .due = member_due,
+                            .hand_over = member_results};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     launch_allow_descriptors(options.job.here);
     code = launch_make(&launch);
@@ -185,10 +193,12 @@ int main(int argc, char **argv)
         turns_stop(&member);
         agent_stop(&member.agent);
         fabric_close(&member.agent);
+        agent_free(&member.agent);
     }
     serve_close(&launch);
     member_close(&member);
     free(launch.child);
     options_free(&options);
+    order_free(&order);
     return code;
 }

@@ -43,6 +43,7 @@ struct team {
     bool started, ends, gives_up, signalled; /* by a signal that ends */
     struct stream output; /* of all hosts */
     struct far_clock *clock; /* NULL: functional mode */
+    struct far_looks *looks;
     struct far_traces *traces; /* NULL: none are wanted */
     uint64_t deadline_ns; /* of all of them, likewise */
 };
@@ -92,6 +93,7 @@ static void after_ms(struct team *team, int ms)
 static void give_up(struct team *team, int code)
 {
     team->code = team->code != 0 ? team->code : code;
+    looks_stop(team->looks);
     if (!team->gives_up) {
         team->gives_up = true;
         team->deadline_ns = 0;
@@ -132,12 +134,14 @@ static void hear_one(struct team *team, struct member *member, const struct host
             team->started = true;
             team->deadline_ns = 0;
             tell_all(team, HOST_START, NULL, 0);
+            looks_start(team->looks);
             if (!clock_start(team->clock)) {
                 give_up(team, 1);
             }
         }
         break;
     case HOST_GOES_ON: member->stage = member->stage == HAS_ENDED && !team->ends ? RUNS : member->stage; break;
+    case HOST_LOOKS: looks_hear(team->looks, (uint32_t)(member - team->member), what, head->bytes); break;
     case HOST_TURN: clock_hear(team->clock, (uint32_t)(member - team->member), what, head->bytes); break;
     case HOST_CLOCK:
     case HOST_TRACE: { /* they may be long */
@@ -157,6 +161,7 @@ static void hear_one(struct team *team, struct member *member, const struct host
             *code = *code != 0 ? *code : (int)(ended.code & 0xff);
             member->stage = head->kind == HOST_ENDED ? HAS_ENDED : member->stage;
             if (ended.lost) {
+                looks_stop(team->looks);
                 after_ms(team, LAST_MS);
             }
         }
@@ -184,6 +189,7 @@ static void has_gone(struct team *team, struct member *member)
     close(member->out);
     member->out = -1;
     hang_up(member);
+    looks_stop(team->looks);
     clock_lost(team->clock, (uint32_t)(member - team->member));
     int code = host_code(member->pid, member->host, team->options->launch_with);
     if (early && !team->gives_up) {
@@ -225,7 +231,7 @@ static void pass_on(struct team *team)
         uint32_t number = info.ssi_signo;
         team->signalled |= number != SIGUSR1 && number != SIGUSR2;
         if (team->started) {
-            tell_all(team, HOST_SIGNAL, &number, sizeof number);
+            looks_signal(team->looks, number);
         } else {
             give_up(team, 128 + (int)number);
         }
@@ -246,15 +252,17 @@ static void all_have_ended(struct team *team)
 {
     team->ends = true;
     team->deadline_ns = 0;
+    looks_stop(team->looks);
     tell_all(team, HOST_END, NULL, 0);
     for (uint32_t i = 0; i < team->count; i++) {
         team->member[i].deadline_ns = job_clock_ns() + (uint64_t)LAST_MS * 1000000;
     }
 }
 
-static uint64_t next_deadline_ns(const struct team *team)
+static uint64_t next_deadline_ns(struct team *team)
 {
-    uint64_t next_ns = team->deadline_ns;
+    uint64_t next_ns = team->deadline_ns, looks_ns = looks_due(team->looks);
+    next_ns = looks_ns != 0 && (next_ns == 0 || looks_ns < next_ns) ? looks_ns : next_ns;
     for (uint32_t i = 0; i < team->count; i++) {
         uint64_t one_ns = team->member[i].stage != IS_GONE ? team->member[i].deadline_ns : 0;
         next_ns = one_ns != 0 && (next_ns == 0 || one_ns < next_ns) ? one_ns : next_ns;
@@ -361,9 +369,10 @@ int hosts_run(const struct options *options, char **argv)
         fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
         return 1;
     }
+    team.looks = looks_make(options, say, &team);
     team.traces = options->trace != NULL ? traces_make(options) : NULL;
-    if (options->trace != NULL && team.traces == NULL) {
-        fputs("vicrun: --hosts: no memory for traces\n", stderr);
+    if (team.looks == NULL || (options->trace != NULL && team.traces == NULL)) {
+        fputs("vicrun: --hosts: no memory for statistics or traces\n", stderr);
         return 1;
     }
     if (!clock_make(&team.clock, options, say, &team)) {
@@ -387,6 +396,7 @@ int hosts_run(const struct options *options, char **argv)
     loop_hosts(&team, writers_open()); /* no process is started any more */
     team.code = finish_output(&team);
     team.code = team.code != 0 ? team.code : team.code_of_loss;
+    looks_finish(team.looks, team.started);
     const struct job *model = clock_job(team.clock);
     team.code = clock_finish(team.clock, team.code);
     team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;

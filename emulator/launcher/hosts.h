@@ -16,6 +16,8 @@
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
  *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
+ *     look ->        how are its cards?
+ *     <- looks       so they are (look.h), also without being asked when all is over
  *     <- clock       --trace: how far its clock is from the first host's
  *     <- trace       part of the trace of a card
  *
@@ -47,7 +49,8 @@ const char *hosts_read_file(const char *path, struct hosts *hosts);
 const char *hosts_name(const struct hosts *hosts, uint32_t card); /* of the host that has it */
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN };
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN,
+                 HOST_LOOK, HOST_LOOKS };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -75,6 +78,16 @@ struct clock_sample {
 struct host_clock {
     uint64_t start_ns; /* of the job, by the clock of this host */
     struct clock_sample begin, end;
+};
+
+/* HOST_LOOK. */
+struct host_look {
+    uint32_t patiently; /* flag, see look_cards */
+};
+
+/* Then struct card_look of each of its cards. */
+struct host_looks {
+    uint64_t now_ns; /* the time of the job there */
 };
 
 /* Then records, trace.h. */
@@ -110,8 +123,8 @@ struct options;
 /* hosts_clock.c. The coordinator of a timed job, in vicrun, and the cards on their hosts. `say` sends a message to one of
  * them, from any thread. clock_make does nothing in functional mode; false: it was said why not. */
 struct far_clock;
-typedef bool clock_say(void *team, uint32_t host, uint32_t kind, const void *what, size_t bytes);
-bool clock_make(struct far_clock **clock, const struct options *options, clock_say *say, void *team);
+typedef bool host_say(void *team, uint32_t host, uint32_t kind, const void *what, size_t bytes);
+bool clock_make(struct far_clock **clock, const struct options *options, host_say *say, void *team);
 bool clock_start(struct far_clock *clock);
 void clock_hear(struct far_clock *clock, uint32_t host, const void *what, size_t bytes); /* HOST_TURN */
 void clock_lost(struct far_clock *clock, uint32_t host); /* nothing comes from there any more */
@@ -126,6 +139,18 @@ struct job;
 struct far_traces *traces_make(const struct options *options); /* NULL: no memory */
 uint64_t traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
 int traces_write(struct far_traces *traces, const struct job *job, int code);
+
+/* hosts_looks.c. The cards of all hosts are looked at again and again: standstills in functional mode, --stats-fd. _hear:
+ * HOST_LOOKS. _due: ask if it is time; when it is again, job_clock_ns, 0: never. _signal: a signal is passed on to all
+ * hosts, after a report if it asks for one. _finish: what is shown when all is over. */
+struct far_looks;
+struct far_looks *looks_make(const struct options *options, host_say *say, void *team); /* NULL: no memory */
+void looks_start(struct far_looks *looks);
+void looks_hear(struct far_looks *looks, uint32_t host, const void *what, size_t bytes);
+uint64_t looks_due(struct far_looks *looks);
+void looks_signal(struct far_looks *looks, uint32_t number);
+void looks_stop(struct far_looks *looks); /* a host is lost, or all programs have ended */
+void looks_finish(struct far_looks *looks, bool started);
 
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. pmix: vichost does it, --pmix. */
 int hosts_run(const struct options *options, char **argv);

@@ -24,7 +24,7 @@ struct far_clock {
     struct coordinator_far far;
     struct known **known; /* per host and card: what the host knows */
     struct turns turns;
-    clock_say *say;
+    host_say *say;
     void *team;
     pthread_mutex_t lock; /* of: */
     struct letter *first, **last;
@@ -194,7 +194,7 @@ static bool make_known(struct far_clock *clock)
     return clock->known != NULL;
 }
 
-bool clock_make(struct far_clock **made, const struct options *options, clock_say *say, void *team)
+bool clock_make(struct far_clock **made, const struct options *options, host_say *say, void *team)
 {
     *made = NULL;
     if (options->job.mode != 1) {

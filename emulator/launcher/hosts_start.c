@@ -31,6 +31,21 @@ bool host_program(char path[4096], const char *option)
     return there;
 }
 
+bool host_program(char path[4096], const char *option)
+{
+    ssize_t n = readlink("/proc/self/exe", path, 4000);
+    path[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        strcpy(slash + 1, "vichost");
+    }
+    bool there = slash != NULL && access(path, X_OK) == 0;
+    if (!there) {
+        fprintf(stderr, "vicrun: %s: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", option);
+    }
+    return there;
+}
+
 static void free_words(char **word)
 {
     for (size_t i = 0; word != NULL && word[i] != NULL; i++) {

@@ -86,16 +86,15 @@ void launch_finish(struct launch *launch, int signals)
     if (lost != 0) {
         fprintf(stderr, "vicrun: --fault fifo-drop: %llu FIFO words were lost\n", (unsigned long long)lost);
     }
+    if (launch->hand_over != NULL) {
+        launch->hand_over(launch);
+        return;
+    }
     stats_show(launch);
     if (options->report) {
         stats_print(launch);
     }
-    int error = 0;
-    if (options->trace != NULL && launch->keep_trace != NULL) {
-        launch->keep_trace(launch);
-    } else if (options->trace != NULL) {
-        error = perfetto_write(launch->job, options->trace);
-    }
+    int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
     if (error != 0) {
         fprintf(stderr, "vicrun: --trace: cannot write '%s': %s\n", options->trace, strerror(error));
         launch->code = launch->code != 0 ? launch->code : 1;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "coordinator.h"
+#include "look.h"
 #include "options.h"
 
 /* A stream of a card's output that is prefixed line by line. */
@@ -56,13 +57,14 @@ struct launch {
     int writers;      /* readable: one of them has room again; -1: none */
     int stats_fd;     /* -1: nobody reads */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
-    uint64_t look_ns, patience_ns, told_ns, print; /* standstill.c */
+    uint64_t look_ns; /* when to look again whether all stand still, job_clock_ns */
+    struct standstill still;
     /* vichost: where vicrun speaks, -1: nowhere; what is done then, and in each round (milliseconds until the next, or -1) */
     int boss;
     void (*hear)(struct launch *launch);
     int (*due)(struct launch *launch);
     bool held; /* other hosts keep the job, though no program runs here */
-    void (*keep_trace)(struct launch *launch); /* instead of writing it, or NULL */
+    void (*hand_over)(struct launch *launch); /* statistics and traces, instead of showing them; or NULL */
     void *member; /* hosts/member.h */
     const char *where; /* `host a: `, or NULL */
 };
@@ -133,10 +135,9 @@ int join_job(const struct options *options);
 int take_signals(void);
 void pass_signal(struct launch *launch, int signals);
 
-/* standstill.c: functional mode. report_interrupt: say which signal came, and who waits for what, or that nobody does.
- * standstill_due: look whether all stand still, and say so, once for each standstill; milliseconds until the next look, or
- * -1. */
-void report_interrupt(const struct launch *launch, const char *signal);
+/* standstill.c: functional mode. interrupt_here: say which signal came, and who waits for what. standstill_due: look whether
+ * all stand still, and say so, once for each standstill; milliseconds until the next look, or -1. */
+void interrupt_here(const struct launch *launch, int number);
 int standstill_due(struct launch *launch);
 
 /* loop.c. Watch until all programs have ended; have they, and do no empty slots wait for joiners? */

@@ -147,19 +147,32 @@ static int read_if_killed(const char *name, const char *text, void *to)
     return 2;
 }
 
-/* A descriptor of our own: the programs must not keep the other end waiting. */
 static int read_stats_fd(const char *name, const char *text, void *to)
 {
     struct options *options = to;
     uint64_t value;
-    int fd = read_whole(text, 0, INT32_MAX, &value) ? fcntl((int)value, F_DUPFD_CLOEXEC, 3) : -1;
-    if (fd < 0) {
+    if (!read_whole(text, 0, INT32_MAX, &value)) {
         return command_refuse(&command, name, text, "is not an open file descriptor");
     }
-    if (value > 2) {
-        close((int)value);
+    options->stats_fd = (int)value;
+    return -1;
+}
+
+int options_take_stats_fd(struct options *options)
+{
+    char text[16];
+    int given = options->stats_fd;
+    if (given < 0) {
+        return -1;
     }
-    options->stats_fd = fd;
+    options->stats_fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
+    if (options->stats_fd < 0) {
+        snprintf(text, sizeof text, "%d", given);
+        return command_refuse(&command, "--stats-fd", text, "is not an open file descriptor");
+    }
+    if (given > 2) {
+        close(given);
+    }
     return -1;
 }
 
@@ -173,8 +186,7 @@ static int check_hosts(const struct options *options)
         bool given;
     } refused[] = {{"--serve", by_hosts, pmix && options->serve != NULL},
                    {"--if-killed", by_hosts, pmix && options->if_killed != IF_KILLED_END},
-                   {"--stats-fd", "is not built for a job over several hosts yet: leave it out, or run on one machine",
-                    options->stats_fd >= 0},
+                   {"--stats-fd", by_hosts, pmix && options->stats_fd >= 0},
                    {"--hosts", "is not for --pmix: the launcher says which hosts there are", pmix && hosts},
                    {"--mode timed", by_hosts, pmix && job->mode == 1},
                    {"--trace", by_hosts, pmix && options->trace != NULL},

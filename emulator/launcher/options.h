@@ -39,6 +39,10 @@ extern const char vicrun_usage[];
 
 /* Read the command line. -1: go on; else the exit code: help was printed, or what is wrong was said. */
 int options_read(int argc, char **argv, struct options *options);
+
+/* --stats-fd: make the descriptor one of our own, as the programs must not keep the other end waiting. -1, or 2 after saying
+ * that it is not open. */
+int options_take_stats_fd(struct options *options);
 void options_free(struct options *options);
 
 /* programs.c: the programs of a job, from PROGRAM on. `cards`: those of the first, as -n said;

@@ -40,7 +40,7 @@ void pass_signal(struct launch *launch, int signals)
         bool asks = info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT;
         bool knows = launch->coordinator == NULL && !launch->joins && launch->job->config.hosts <= 1;
         if (asks && knows && !launch->signalled) {
-            report_interrupt(launch, info.ssi_signo == SIGINT ? "SIGINT" : "SIGQUIT");
+            interrupt_here(launch, (int)info.ssi_signo);
         }
         launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
         if (info.ssi_code != SI_KERNEL) {

@@ -5,34 +5,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "functional/claims.h"
 #include "launcher.h"
 
 enum { PERIOD_MS = 500 };
 static const uint64_t NS_PER_MS = 1000000;
 
-static const char *state_of_card(const struct card_shared *card)
+static const char *card_state_name(const struct card_look *look)
 {
-    uint32_t end = atomic_load(&card->end), opens = seat_opens(atomic_load(&card->seat));
-    if (end != CARD_RUNS) {
-        return end == CARD_DIED ? "died" : "ended";
+    if (look->end != CARD_RUNS) {
+        return look->end == CARD_DIED ? "died" : "ended";
     }
-    return opens == 0 ? "starting" : opens & 1 ? "open" : "closed";
-}
-
-/* Words in the surprise FIFO of a card: of the one in shared memory, or of what its host sees in model time. */
-static uint64_t fifo_depth(const struct job *job, uint32_t number)
-{
-    const struct card_shared *card = &job->card[number];
-    if (job->config.mode == 1) {
-        const struct view *view = &timed_card_of(job, number)->view;
-        uint64_t out = __atomic_load_n(&view->fifo_out, __ATOMIC_RELAXED);
-        uint64_t in = __atomic_load_n(&view->fifo_in, __ATOMIC_RELAXED);
-        return in > out ? in - out : 0;
-    }
-    uint64_t head = atomic_load(&card->fifo_head);
-    uint64_t used = positions(head, atomic_load(&card->fifo_tail)), voids = atomic_load(&card->fifo_voids);
-    return used > POSITION / 2 || used < voids ? 0 : used - voids;
+    return look->opens == 0 ? "starting" : look->opens & 1 ? "open" : "closed";
 }
 
 /* Writes to a pipe of up to PIPE_BUF bytes are whole, and go in at once when there is room for as many. */
@@ -42,27 +25,32 @@ static bool is_ready(int fd)
     return poll(&there, 1, 0) == 1 && (there.revents & POLLOUT) != 0;
 }
 
+void stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns)
+{
+    char line[512];
+    if (*fd < 0 || !is_ready(*fd)) {
+        return;
+    }
+    int length = snprintf(line, sizeof line,
+                          "{\"at_ns\":%" PRIu64 ",\"card\":%u,\"cards\":%u,\"state\":\"%s\",\"calls\":%" PRIu64
+                          ",\"words\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"fifo\":%" PRIu64
+                          ",\"fifo_peak\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
+                          now_ns, card, cards, card_state_name(look), look->stat[STAT_CALLS], look->stat[STAT_WORDS],
+                          look->stat[STAT_WAIT_NS], look->fifo, look->stat[STAT_FIFO_PEAK], look->stat[STAT_DROPPED]);
+    if (write(*fd, line, (size_t)length) < 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
 void stats_show(struct launch *launch)
 {
     const struct job *job = launch->job;
-    uint64_t now = job_clock_ns() - job->start_ns;
-    for (uint32_t i = 0; i < job->config.cards && launch->stats_fd >= 0 && is_ready(launch->stats_fd); i++) {
-        const struct card_shared *card = &job->card[i];
-        uint64_t stat[STATS];
-        char line[512];
-        for (int k = 0; k < STATS; k++) {
-            stat[k] = atomic_load(&card->stat[k]);
-        }
-        int length = snprintf(line, sizeof line,
-                              "{\"at_ns\":%" PRIu64 ",\"card\":%u,\"cards\":%u,\"state\":\"%s\",\"calls\":%" PRIu64
-                              ",\"words\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"fifo\":%" PRIu64
-                              ",\"fifo_peak\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
-                              now, i, job->config.cards, state_of_card(card), stat[STAT_CALLS], stat[STAT_WORDS],
-                              stat[STAT_WAIT_NS], fifo_depth(job, i), stat[STAT_FIFO_PEAK], stat[STAT_DROPPED]);
-        if (write(launch->stats_fd, line, (size_t)length) < 0) {
-            close(launch->stats_fd);
-            launch->stats_fd = -1;
-        }
+    uint64_t now_ns = job_clock_ns() - job->start_ns;
+    for (uint32_t i = 0; i < job->config.cards && launch->stats_fd >= 0; i++) {
+        struct card_look look;
+        look_card(job, i, &look);
+        stats_write(&launch->stats_fd, &look, i, job->config.cards, now_ns);
     }
 }
 

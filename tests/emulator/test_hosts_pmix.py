@@ -77,6 +77,7 @@ def test_a_program_that_is_missing(emulator):
     ("options", "said"),
     [
         (USUAL, "--pmix: no launcher that speaks PMIx has started this"),
+        ((*USUAL, "--stats-fd", "1"), "--stats-fd: is not for --pmix: start the job by --hosts"),
         ((*USUAL, "--trace", "x"), "--trace: is not for --pmix: start the job by --hosts"),
         ((*USUAL, "--if-killed", "leave"), "--if-killed: is not for --pmix: start the job by"),
         ((*USUAL, "--mode", "timed"), "--mode timed: is not for --pmix: start the job by --hosts"),

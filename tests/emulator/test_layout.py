@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (13, "738d45d7582e25cd")
+LAYOUT = (14, "698ae43070bb99b2")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {
@@ -18,6 +18,7 @@ SAID = {
     "src/timed/shared.h": r"(?:struct|enum) \w* ?\{.*?\};",
     "src/functional/remote.h": r"enum \w* ?\{.*?\};|record_words\(.*?\n\}|record_word\(.*?\n\}",
     "launcher/hosts.h": r"(?:enum|struct) host_\w+ \{.*?\};|struct clock_sample \{.*?\};",
+    "launcher/look.h": r"struct (?:card_look|look_wait) \{.*?\};|enum card_away \{.*?\};",
     "launcher/join.h": r"(?:struct|enum) \w+ \{.*?\};",
     "launcher/mirror.h": r"struct \w+ \{.*?\};",
     "hosts/agent.h": r"enum \{\s*FRAME_WORDS.*?\};",

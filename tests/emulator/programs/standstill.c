@@ -13,6 +13,7 @@ static void receive(vic_t *card)
     size_t bytes;
     OK(vic_message_open(card, NULL, &messages));
     IS(vic_message_recv(messages, NULL, &word, sizeof word, &bytes, VIC_FOREVER), VIC_EPEER);
+    vic_message_close(messages);
 }
 
 static void fill(vic_t *card, uint32_t dest)
@@ -23,6 +24,18 @@ static void fill(vic_t *card, uint32_t dest)
         status = vic_send(card, &header, &word, 1);
     }
     IS(status, VIC_EPEER);
+}
+
+/* Card 6 was killed; without one the job was interrupted, and programs of another host may end before the signal comes here. */
+static void check_detail(uint32_t cards)
+{
+    char detail[128];
+    unsigned died = 6;
+    snprintf(detail, sizeof detail, "%s", vic_error_detail());
+    CHECK(cards > 6 || (sscanf(detail, "card %u ", &died) == 1 && died < cards));
+    char expected[128];
+    snprintf(expected, sizeof expected, "card %u died: its program was killed, or ended with an error", died);
+    CHECK(strcmp(detail, expected) == 0);
 }
 
 void run(const struct self *self)
@@ -45,5 +58,5 @@ void run(const struct self *self)
         break;
     default: IS(vic_wait(self->card, UINT64_C(3) << MINE, 2, &ready, VIC_FOREVER), VIC_EPEER); break;
     }
-    CHECK(strcmp(vic_error_detail(), "card 6 died: its program was killed, or ended with an error") == 0);
+    check_detail(self->cards);
 }

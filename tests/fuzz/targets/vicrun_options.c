@@ -55,9 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         CHECK(last == &options.program[options.programs - 1] && last->first + last->cards == options.job.cards);
         CHECK(job_bytes(&options.job) > 0);
     }
-    if (options.stats_fd >= 0) {
-        close(options.stats_fd);
-    }
     free(options.program);
     close(file);
     free(text);

@@ -1,0 +1,63 @@
+/* look.h: how a card is at one moment: what its threads wait for, what has come and what it has done. vicrun takes it from
+ * the memory of the job; in a job over several hosts each vichost takes it of its cards and says it (HOST_LOOKS).
+ */
+#ifndef VICRUN_LOOK_H
+#define VICRUN_LOOK_H
+
+#include <stdio.h>
+
+#include "job.h"
+
+/* Why a card does not take part. */
+enum card_away { AWAY_NOT, AWAY_ENDED, AWAY_RESTARTS, AWAY_NONE, AWAY_UNOPENED, AWAY_CLOSED, AWAYS };
+
+struct look_wait {
+    uint32_t kind, dest; /* waits.h */
+    uint64_t counters, words, since_ns;
+};
+
+/* Times are those of the job. */
+struct card_look {
+    uint32_t away, end, opens;
+    uint32_t free;       /* flag: somebody may join on it */
+    uint32_t in_barrier; /* flag */
+    uint32_t sends;      /* flag: some of what it has sent to other hosts is on its way */
+    uint64_t slept_ns, fifo_head, fifo_tail, barrier;
+    uint64_t fifo; /* words in it */
+    uint64_t stat[STATS];
+    int64_t counter[COUNTERS];
+    struct look_wait wait[WAITS];
+};
+
+struct launch;
+struct options;
+
+/* look.c. All that the memory of the job says: not `away` and `free`. */
+void look_card(const struct job *job, uint32_t card, struct card_look *look);
+
+/* All of it, of some cards. patiently: who waits for nothing is looked at for 10 ms, as a wait may come in slices. */
+void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look);
+
+/* The wait that has gone on for longest, or NULL. */
+const struct look_wait *look_longest(const struct card_look *look);
+
+/* standstill.c, of looks at all cards. report_interrupt: say which signal came, and who waits for what, or that nobody does.
+ * standstill_judge: do all stand still? Then `before` says for how long, once for each standstill. Milliseconds until the
+ * next look. */
+struct standstill {
+    uint64_t patience_ns, told_ns, print;
+};
+
+enum { STANDSTILL_TEXT = 96 };
+int standstill_judge(struct standstill *still, const struct card_look *look, uint32_t cards, uint64_t now_ns,
+                     char before[STANDSTILL_TEXT]);
+void report_waits(const struct card_look *look, uint32_t cards, uint64_t now_ns, const char *before);
+void report_interrupt(const struct card_look *look, uint32_t cards, uint64_t now_ns, int signal);
+
+/* snapshot.c: a line of JSON for each card, as many as there is room for. Closes the descriptor, -1, if nobody reads. */
+void stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns);
+
+/* stats.c: a table of some cards. */
+void stats_table(const struct options *options, const struct card_look *look, uint32_t first, uint32_t cards);
+
+#endif
