@@ -54,14 +54,17 @@ bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts,
     agent->sender = calloc(job->here, sizeof *agent->sender);
     agent->inbox = calloc(job->here, sizeof *agent->inbox);
     agent->inside = calloc(job->config.cards, sizeof *agent->inside);
+    agent->sent = calloc(job->config.cards, sizeof *agent->sent);
     bool good = agent->wake >= 0 && agent->peer != NULL && agent->sender != NULL && agent->inbox != NULL &&
-                agent->inside != NULL;
+                agent->inside != NULL && agent->sent != NULL;
     for (uint32_t i = 0; good && i < hosts->count; i++) {
         good = make_peer(agent, i);
     }
     for (uint32_t i = 0; good && i < job->here; i++) {
-        agent->sender[i].frame = calloc(hosts->count, sizeof *agent->sender[i].frame);
-        good = agent->sender[i].frame != NULL;
+        struct sender *sender = &agent->sender[i];
+        sender->frame = calloc(hosts->count, sizeof *sender->frame);
+        sender->marked = calloc(hosts->count, sizeof *sender->marked);
+        good = sender->frame != NULL && sender->marked != NULL;
     }
     return good;
 }
@@ -187,6 +190,7 @@ void agent_free(struct agent *agent)
     for (uint32_t i = 0; i < agent->job->here; i++) {
         if (agent->sender != NULL) {
             free(agent->sender[i].frame);
+            free(agent->sender[i].marked);
         }
         if (agent->inbox != NULL) {
             free(agent->inbox[i].held);
@@ -197,4 +201,5 @@ void agent_free(struct agent *agent)
     free(agent->sender);
     free(agent->inbox);
     free(agent->inside);
+    free(agent->sent);
 }

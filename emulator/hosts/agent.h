@@ -70,12 +70,16 @@ struct sender {
     uint64_t at, opens;
     uint32_t packets; /* of the present record that are still to be read */
     uint64_t *frame;  /* the last to each host that something of it is in */
+    uint64_t *marked; /* the last of its marks that each host has been told */
+    uint64_t mark;    /* --trace: how many RECORD_SENT have been read; the last of them: */
+    struct trace_sent sent;
 };
 
 /* A word for the FIFO of a card of this host; `host` has taken room for it, NO_HOST: it is a reply. */
 struct held {
     uint64_t word;
     uint32_t source, host, counter;
+    struct trace_sent sent;
 };
 
 #define NO_HOST UINT32_MAX
@@ -109,6 +113,7 @@ struct agent {
     struct peer *peer; /* one place for each host, that of this one unused */
     struct sender *sender;
     struct inbox *inbox;
+    struct trace_sent *sent; /* of each card: what other hosts say of what they send next */
     bool *inside; /* the first host: who is in the barrier */
     uint32_t inside_count, generation;
     uint32_t ended; /* cards of this host that all have been told of */

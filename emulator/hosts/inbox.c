@@ -48,14 +48,21 @@ static bool push_held(struct agent *agent, uint32_t card)
     struct inbox *inbox = &agent->inbox[card - agent->job->first];
     bool moved = false;
     struct tally tally;
+    struct trace_sent sent = {UINT64_MAX, 0};
     tally.used = 0;
     while (inbox->count > 0) {
         const struct held *held = &inbox->held[inbox->first];
+        if (agent->card.number != held->source) {
+            tally_flush(&agent->card, &tally); /* in the name of who sent them */
+        }
         agent->card.number = held->source;
+        agent->card.sent = &held->sent;
         if (fifo_push(&agent->card, card, &held->word, 1) == 0) {
             break;
         }
         tally_add(&agent->card, &tally, tally_key(card, held->counter), 1);
+        sent = held->sent;
+        agent->card.sent = &sent; /* its place may be another's next */
         if (held->host != NO_HOST) { /* without memory its room is lost */
             owe(inbox, atomic_load(&agent->job->card[card].fifo_tail) & POSITION, held->host);
         }

@@ -51,7 +51,7 @@ static bool packet_here(struct agent *agent, uint64_t header, uint64_t payload, 
     if (packet.op != VIC_FIFO) {
         return deliver(&agent->card, header, payload, tally);
     }
-    struct held held = {payload, agent->card.number, from, packet.counter};
+    struct held held = {payload, agent->card.number, from, packet.counter, *agent->card.sent};
     return inbox_add(agent, &held, packet.dest);
 }
 
@@ -116,15 +116,23 @@ static bool take_room(struct agent *agent, uint32_t card, uint32_t words)
     return true;
 }
 
+static const struct trace_sent by_nobody = {UINT64_MAX, 0};
+
 static bool take_record(struct agent *agent, struct peer *peer, const uint64_t *word)
 {
     uint32_t n = (uint32_t)word[0], card = record_card(word[0]);
     bool theirs = card - peer->first < peer->here;
     agent->card.number = card;
+    agent->card.sent = theirs && record_kind(word[0]) != RECORD_REPLIES ? &agent->sent[card] : &by_nobody;
     switch (record_kind(word[0])) {
     case RECORD_PACKETS: return theirs && take_packets(agent, peer->host, word + 1, n);
     case RECORD_REPLIES: return theirs && take_packets(agent, NO_HOST, word + 1, n);
     case RECORD_PUT: return theirs && take_put(agent, word + 1, n);
+    case RECORD_SENT:
+        if (theirs) {
+            agent->sent[card] = (struct trace_sent){word[1], n};
+        }
+        return theirs;
     case RECORD_OPENS:
         if (theirs) {
             take_opens(agent, card, word[1]);

@@ -59,6 +59,21 @@ static bool tell_opens(struct agent *agent, uint32_t place)
     return all;
 }
 
+/* --trace: the host knows by which call the card sends what comes next. False: there is no room. */
+static bool tell_sent(struct agent *agent, struct sender *sender, struct peer *peer, uint32_t card)
+{
+    if (sender->marked[peer->host] != sender->mark) {
+        uint64_t *at = stream_room(agent, peer, 2);
+        if (at == NULL) {
+            return false;
+        }
+        at[0] = record_word(RECORD_SENT, card, sender->sent.thread);
+        at[1] = sender->sent.at_ns;
+        sender->marked[peer->host] = sender->mark;
+    }
+    return true;
+}
+
 static void note_frame(struct sender *sender, const struct peer *peer)
 {
     sender->frame[peer->host] = peer->sent + 1; /* the open one */
@@ -70,7 +85,8 @@ static bool move_packet(struct agent *agent, struct sender *sender, const struct
     uint64_t header = word_at(ring, sender->at), payload = word_at(ring, sender->at + 1);
     struct peer *peer = peer_of(agent, packet_of(header).dest);
     if (peer != NULL && !peer->hung_up) {
-        if (!outgoing_packet(agent, peer, record_word(RECORD_PACKETS, card, 0), header, payload)) {
+        if (!tell_sent(agent, sender, peer, card) ||
+            !outgoing_packet(agent, peer, record_word(RECORD_PACKETS, card, 0), header, payload)) {
             return false;
         }
         note_frame(sender, peer);
@@ -85,7 +101,7 @@ static bool move_put(struct agent *agent, struct sender *sender, const struct ri
     size_t words = 1 + record_words(head);
     struct peer *peer = peer_of(agent, packet_of(word_at(ring, sender->at + 1)).dest);
     if (peer != NULL && !peer->hung_up) {
-        uint64_t *at = stream_room(agent, peer, words);
+        uint64_t *at = tell_sent(agent, sender, peer, record_card(head)) ? stream_room(agent, peer, words) : NULL;
         if (at == NULL) {
             return false;
         }
@@ -130,6 +146,11 @@ static bool move_record(struct agent *agent, struct sender *sender, const struct
     case RECORD_OPENS:
         sender->opens = word_at(ring, sender->at + 1);
         news_opens(agent, card);
+        sender->at += 2;
+        return true;
+    case RECORD_SENT:
+        sender->mark++;
+        sender->sent = (struct trace_sent){word_at(ring, sender->at + 1), (uint32_t)head};
         sender->at += 2;
         return true;
     case RECORD_ARRIVE:

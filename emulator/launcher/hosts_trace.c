@@ -9,6 +9,8 @@
 
 #include "launcher.h"
 
+static const uint32_t FROM_FAR = UINT32_C(1) << 31; /* a flag of a kind: for_ns is the time of the host of the sender */
+
 struct far_trace {
     struct trace_head *head;
     size_t room; /* records */
@@ -84,7 +86,7 @@ static void take_clock(struct far_traces *traces, uint32_t host, const struct ho
 }
 
 /* Times are still those of the host: the first begin is known when all have said theirs. Its cards' calls, and what came here
- * from cards of others: then no call of this trace has sent it. */
+ * from cards of others, whose call has been written down there. */
 static void take_records(struct far_traces *traces, uint32_t host, const struct host_trace *head, const void *what, size_t n)
 {
     const struct host *of = &traces->options->hosts.host[host];
@@ -97,7 +99,8 @@ static void take_records(struct far_traces *traces, uint32_t host, const struct 
     memcpy(to, what, n * sizeof *to);
     trace->head->stride = head->stride > trace->head->stride ? head->stride : trace->head->stride;
     for (size_t i = 0; i < n; i++) {
-        to[i].for_ns = head->card - of->first < of->cards ? to[i].for_ns : UINT64_MAX;
+        bool far = head->card - of->first >= of->cards && to[i].kind == TRACE_PACKETS;
+        to[i].kind |= far ? FROM_FAR : 0;
         if (traces->options->job.mode == 0) {
             to[i].at_ns = common_ns(&traces->clock[host], traces->clock[host].start_ns + to[i].at_ns);
         }
@@ -150,13 +153,39 @@ static void add_coordinator(struct far_traces *traces, const struct job *job)
     }
 }
 
+static const struct host_clock *clock_of(const struct far_traces *traces, uint32_t card)
+{
+    const struct hosts *hosts = &traces->options->hosts;
+    uint32_t i = 0;
+    while (i + 1 < hosts->count && card - hosts->host[i].first >= hosts->host[i].cards) {
+        i++;
+    }
+    return &traces->clock[i];
+}
+
+/* How long what came from another host was on its way; without an arrow if the clocks say that it came before it was sent. */
+static void resolve(const struct host_clock *clock, struct trace_record *record)
+{
+    bool known = clock->start_ns != 0 && record->for_ns != UINT64_MAX;
+    uint64_t sent_ns = known ? common_ns(clock, clock->start_ns + record->for_ns) : UINT64_MAX;
+    record->for_ns = sent_ns <= record->at_ns ? record->at_ns - sent_ns : UINT64_MAX;
+}
+
 static void set_zero(struct far_traces *traces)
 {
     for (uint32_t i = 0; i < traces->options->job.cards; i++) {
         struct trace_head *head = traces->card[i].head;
+        const struct host_clock *clock = clock_of(traces, i);
         for (uint32_t k = 0; head != NULL && k < head->count; k++) {
-            uint64_t *at_ns = &head->record[k].at_ns;
-            *at_ns = *at_ns > traces->zero_ns ? *at_ns - traces->zero_ns : 0;
+            struct trace_record *record = &head->record[k];
+            if (record->kind & FROM_FAR) {
+                record->kind &= ~FROM_FAR;
+                resolve(clock, record);
+            }
+            record->at_ns = record->at_ns > traces->zero_ns ? record->at_ns - traces->zero_ns : 0;
+        }
+        if (head != NULL) {
+            qsort(head->record, head->count, sizeof *head->record, by_time);
         }
     }
 }

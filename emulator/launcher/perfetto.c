@@ -34,16 +34,23 @@ static bool sends(uint32_t call)
            call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET || call == CALL_TRY_SEND;
 }
 
+static bool is_sender(const struct trace_record *r, uint32_t thread, uint64_t sent_ns)
+{
+    return r != NULL && r->kind == TRACE_CALL && sends(r->number) && r->at_ns <= sent_ns &&
+           sent_ns - r->at_ns <= r->for_ns && (thread == 0 || r->thread == thread);
+}
+
 /* The thread whose call sent packets at this time, 0: none did, they had been held. The call is close in the trace to
- * where they arrive: before that in timed mode, where the thread is not known; after it else, as a call is written down
- * when it ends. */
+ * where they arrive: before that in timed mode, where the thread is not known, and in what came over hosts, which is sorted;
+ * after it else, as a call is written down when it ends. */
 static uint32_t thread_of(const struct trace_head *trace, uint32_t count, uint32_t at, uint64_t sent_ns)
 {
-    uint32_t thread = trace->record[at].thread, most = thread == 0 ? at : count - 1 - at;
-    for (uint32_t i = 1; i <= most && i <= NEAR; i++) {
-        const struct trace_record *r = &trace->record[thread == 0 ? at - i : at + i];
-        if (r->kind == TRACE_CALL && sends(r->number) && r->at_ns <= sent_ns && sent_ns - r->at_ns <= r->for_ns &&
-            (thread == 0 || r->thread == thread)) {
+    uint32_t thread = trace->record[at].thread, after = thread == 0 ? 0 : count - 1 - at;
+    for (uint32_t i = 1; (i <= at || i <= after) && i <= NEAR; i++) {
+        const struct trace_record *before = i <= at ? &trace->record[at - i] : NULL;
+        const struct trace_record *behind = i <= after ? &trace->record[at + i] : NULL;
+        const struct trace_record *r = is_sender(behind, thread, sent_ns) ? behind : before;
+        if (is_sender(r, thread, sent_ns)) {
             return r->thread;
         }
     }

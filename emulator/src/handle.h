@@ -31,6 +31,7 @@ struct vic {
     _Atomic uint32_t idle;  /* waits in a row that nothing came in, see wait.c */
     _Atomic uint32_t waits; /* threads that wait with it, also when it is closed */
     void *own;              /* the provider's */
+    const struct trace_sent *sent; /* an agent's: what it delivers was sent so; NULL: by the present thread, now */
 
     pthread_mutex_t lock;  /* of what follows */
     struct sram_table table;

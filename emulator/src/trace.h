@@ -14,7 +14,8 @@
 enum trace_kind {
     TRACE_CALL,    /* number: enum call_kind; count: words; value: status */
     TRACE_PACKETS, /* `count` packets reached `card`, whose counter `number` then read `value`; they left their program
-                    * for_ns before, UINT64_MAX: no program sent them */
+                    * for_ns before, UINT64_MAX: no program sent them; what an agent delivers: at for_ns, in the time of
+                    * the job on the host of the sender, by `thread` there */
     TRACE_FIFO     /* the FIFO of `card` held `value` words */
 };
 
@@ -24,6 +25,12 @@ struct trace_record {
     uint32_t card, number;
     int64_t value;
     uint64_t count;
+};
+
+/* By which thread of a program, 0: unknown, and when, UINT64_MAX: by none. */
+struct trace_sent {
+    uint64_t at_ns;
+    uint32_t thread;
 };
 
 struct trace_head {

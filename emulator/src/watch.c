@@ -60,7 +60,7 @@ uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values)
     return card->ops->time_ns(card);
 }
 
-static uint32_t thread_number(void)
+uint32_t watch_thread(void)
 {
     static _Atomic uint32_t threads;
     static _Thread_local uint32_t mine;
@@ -73,7 +73,7 @@ static uint32_t thread_number(void)
 static void record(struct vic *card, const struct trace_record *what)
 {
     struct trace_record mine = *what;
-    mine.thread = thread_number();
+    mine.thread = what->thread != 0 ? what->thread : watch_thread();
     pthread_mutex_lock(&card->trace_lock);
     trace_add(job_trace(card->job, card->number), card->job->config.trace_records, &mine);
     pthread_mutex_unlock(&card->trace_lock);
@@ -127,6 +127,10 @@ void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t c
     if (card->watch & WATCH_TRACE) {
         struct trace_record what = {.at_ns = card->ops->time_ns(card), .kind = TRACE_PACKETS, .card = dest,
                                     .number = counter, .value = value, .count = count};
+        if (card->sent != NULL) {
+            what.for_ns = card->sent->at_ns;
+            what.thread = card->sent->thread;
+        }
         record(card, &what);
     }
 }

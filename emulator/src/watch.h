@@ -30,6 +30,9 @@ uint32_t watch_of(const struct job_config *config, uint32_t card);
 uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values);
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status);
 
+/* The number of this thread in the trace. */
+uint32_t watch_thread(void);
+
 /* `count` packets reached a card, whose counter then read `value`; the FIFO of a card held `words`. */
 void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value);
 void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);

@@ -1,10 +1,11 @@
-"""Does a job over several hosts say who waits for what, and what its cards do, as on one machine?"""
+"""Does a job over several hosts say who waits for what, and what cards do, as on one machine?"""
 
 import json
 import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import namespaces
 import pytest
@@ -99,8 +100,7 @@ def test_a_host_that_does_not_answer_is_named(emulator, hosts, job_of):
 
 
 def name_of(pid):
-    with open(f"/proc/{pid}/comm") as file:
-        return file.read()
+    return Path(f"/proc/{pid}/comm").read_text("utf-8")
 
 
 @pytest.mark.parametrize("mode", [(), ("--mode", "timed")])

@@ -13,6 +13,7 @@ import pytest
 from emulator_build import SMALL
 from test_hosts import PATIENT, run
 
+SENDS = ("vic_put", "vic_send", "vic_send_cached", "vic_dma_send", "vic_get")
 AHEAD_S = 5000
 """How much later it is on the second host, in a time namespace of its own."""
 
@@ -66,6 +67,27 @@ def test_one_clock(emulator, hosts, tmp_path):
     for e in arrivals:
         assert e["ts"] + second["error_ns"] / 1e3 >= begins[e["args"]["from"]]
     assert max(begins.values()) < 60e6  # and not 5000 s later
+    arrows_lead_from_calls(trace, arrivals)
+
+
+def arrows_lead_from_calls(trace, arrivals):
+    """Each begins within a call that sends, by its thread, and ends at an arrival on its card."""
+    ends = {e["id"]: e for e in trace["traceEvents"] if e["ph"] == "f"}
+    led = Counter()
+    for start in (e for e in trace["traceEvents"] if e["ph"] == "s"):
+        end = ends.pop(start["id"])
+        assert end["ts"] >= start["ts"]
+        assert any(
+            call["tid"] == start["tid"]
+            and call["ts"] - 0.01 <= start["ts"] <= call["ts"] + call["dur"] + 0.01
+            and call["name"] in SENDS
+            for call in calls(trace, start["pid"])
+        )
+        led[start["pid"], end["pid"]] += 1
+    assert not ends
+    came = Counter((e["args"]["from"], e["pid"]) for e in arrivals)
+    assert not led - came
+    assert all(led[pair] for pair in ((0, 1), (0, 2), (2, 0), (1, 2), (2, 1)))
 
 
 def events(file):

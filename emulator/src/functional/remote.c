@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "claims.h"
+#include "watch.h"
 
 enum { SLICE_NS = 20 * 1000 * 1000 };
 
@@ -54,9 +55,19 @@ static void write_locked(struct vic *card, const uint64_t *head, size_t heads, c
     }
 }
 
+/* --trace: arrows lead from the present call to where the next record arrives. The caller holds the lock. */
+FAIL_COLD static void write_sent(struct vic *card)
+{
+    uint64_t head[] = {record_word(RECORD_SENT, card->number, watch_thread()), card->ops->time_ns(card)};
+    write_locked(card, head, 2, NULL, 0);
+}
+
 static void write_record(struct vic *card, const uint64_t *head, size_t heads, const uint64_t *words, size_t n)
 {
     pthread_mutex_lock(&functional_of(card)->ring_lock);
+    if (__builtin_expect(card->watch & WATCH_TRACE, 0) && record_kind(head[0]) == RECORD_PUT) {
+        write_sent(card);
+    }
     write_locked(card, head, heads, words, n);
     pthread_mutex_unlock(&functional_of(card)->ring_lock);
 }
@@ -110,6 +121,9 @@ static uint32_t send_batch(struct vic *card, const uint64_t *headers, const uint
     struct ring *ring = job_ring(card->job, card->number);
     uint64_t words[2 * RING_BATCH];
     uint32_t count = 0;
+    if (__builtin_expect(card->watch & WATCH_TRACE, 0)) {
+        write_sent(card);
+    }
     atomic_store(&ring->claimed_at, atomic_load_explicit(&ring->tail, memory_order_relaxed));
     while (count < RING_BATCH && count < n) {
         uint64_t header = read_once(&headers[count]), payload = read_once(&payloads[count]);

@@ -17,6 +17,7 @@ enum record_kind {
     RECORD_OPENS,       /* how often the card was opened or left, times 2; odd: it is about to be closed */
     RECORD_ARRIVE,      /* the card comes to the barrier of generation n; nothing more */
     RECORD_LEAVE,       /* and goes, unless all have come, for the n-th time; nothing more */
+    RECORD_SENT,        /* --trace: what follows of the card was sent by its thread n, at this time of the job there */
     /* only between agents */
     RECORD_REPLIES, /* of queries: as packets, but nobody has taken room for them */
     RECORD_LEFT,    /* the answer to that, the same n; nothing more */
@@ -58,6 +59,7 @@ static inline size_t record_words(uint64_t word)
     case RECORD_OPENS:
     case RECORD_CROSSED:
     case RECORD_END:
+    case RECORD_SENT:
     case RECORD_ASK_TIME: return 1;
     case RECORD_TIME: return 3;
     default: return 0;
