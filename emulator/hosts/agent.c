@@ -38,9 +38,10 @@ static bool make_peer(struct agent *agent, uint32_t host)
     peer->room = calloc(here, sizeof *peer->room);
     peer->left = calloc(peer->here, sizeof *peer->left);
     peer->ended = calloc(peer->here, sizeof *peer->ended);
+    peer->mark = calloc(agent->hosts->count, sizeof *peer->mark);
     peer->frame = host != agent->host ? calloc(2 * FRAMES, sizeof *peer->frame) : NULL;
     return peer->opens_told != NULL && peer->end_told != NULL && peer->room != NULL && peer->left != NULL &&
-           peer->ended != NULL && (peer->frame != NULL || host == agent->host);
+           peer->ended != NULL && peer->mark != NULL && (peer->frame != NULL || host == agent->host);
 }
 
 bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host)
@@ -182,7 +183,8 @@ void agent_free(struct agent *agent)
 {
     for (uint32_t i = 0; agent->peer != NULL && i < agent->hosts->count; i++) {
         struct peer *peer = &agent->peer[i];
-        void *all[] = {peer->opens_told, peer->end_told, peer->room, peer->left, peer->ended, peer->frame, peer->answer};
+        void *all[] = {peer->opens_told, peer->end_told, peer->room, peer->left, peer->ended, peer->frame, peer->answer,
+                       peer->mark};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
             free(all[k]);
         }

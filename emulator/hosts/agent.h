@@ -23,12 +23,17 @@
 
 enum {
     FRAME_WORDS = 16384,
-    FRAME_HEAD = 3, /* how many frames of the other have been taken, and of these answered too; whether this one counts */
+    FRAME_HEAD = 3, /* how many frames of the other have been taken, and of these answered too (peer.replied); whether this one counts */
     WINDOW = 8, /* frames that count and have not been confirmed */
     FRAMES = WINDOW + 8
 };
 
 struct peer;
+
+/* ... so many replies have gone, the last of them in that frame, which it has confirmed. */
+struct reply_mark {
+    uint64_t asked, frame; /* frame: UINT64_MAX: not all have gone */
+};
 
 struct frame {
     struct peer *peer;
@@ -49,11 +54,14 @@ struct peer {
     uint64_t *packets;           /* in the open frame: the head of its last record, if that is of packets */
     uint64_t sent, confirmed;    /* frames that count */
     uint64_t came, told;         /* frames that count, of the other: taken, and confirmed */
-    uint64_t replied;            /* of those that came: no reply to a query in them waits for room in a frame */
-    uint64_t answered;           /* of those that were sent: the replies to all queries in them are here */
+    uint64_t replied, replied_told; /* of those that came: all replies to queries in them have come, but for those in frames to it */
+    uint64_t answered;           /* of those that were sent: so it is with them, and those for this host are here */
     uint64_t heard_ns, spoke_ns; /* heard_ns 0: nothing yet */
     uint64_t *answer;            /* headers and payloads of queries' replies that wait */
     size_t answers, answer_room;
+    uint64_t asked, gone, gone_frame; /* how many were ever to go to it, have gone in frames, and the last of these */
+    uint64_t marked;             /* of those that came: up to here they are answered when to each host, in `mark`, ... */
+    struct reply_mark *mark;
     uint64_t *opens_told;        /* what it has been told of the cards of this host */
     uint32_t *end_told, *room;   /* room: to be told */
     uint32_t *left;              /* of its own cards, RECORD_LEAVE to be answered; 0: none */
@@ -116,7 +124,6 @@ struct agent {
     struct trace_sent *sent; /* of each card: what other hosts say of what they send next */
     bool *inside; /* the first host: who is in the barrier */
     uint32_t inside_count, generation;
-    uint32_t ended; /* cards of this host that all have been told of */
     bool answers;   /* `answered` of a peer has changed */
     uint64_t looked_ns;
     int wake, wakes_end; /* an eventfd: programs ask for the agent */
@@ -153,6 +160,7 @@ void outgoing_answered(struct agent *agent); /* tell cards that nothing of their
 /* incoming.c: a frame has come; false: it is none that an agent makes. */
 bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *frame);
 bool incoming_answers(struct agent *agent); /* send those that wait */
+uint64_t incoming_replied(struct agent *agent, struct peer *peer); /* peer.replied, as it is now */
 
 /* inbox.c: words for FIFOs of this host. */
 bool inbox_add(struct agent *agent, const struct held *held, uint32_t card);

@@ -58,7 +58,11 @@ static bool push_held(struct agent *agent, uint32_t card)
         agent->card.number = held->source;
         agent->card.sent = &held->sent;
         if (fifo_push(&agent->card, card, &held->word, 1) == 0) {
-            break;
+            if (!card_is_left(&agent->job->card[card])) {
+                break;
+            }
+            inbox->count = 0; /* nobody reads them */
+            continue;
         }
         tally_add(&agent->card, &tally, tally_key(card, held->counter), 1);
         sent = held->sent;
@@ -71,6 +75,7 @@ static bool push_held(struct agent *agent, uint32_t card)
         moved = true;
     }
     tally_flush(&agent->card, &tally);
+    atomic_store(&job_ring(agent->job, card)->held, inbox->count > 0);
     return moved;
 }
 
@@ -82,6 +87,7 @@ bool inbox_add(struct agent *agent, const struct held *held, uint32_t card)
         return false;
     }
     inbox->held = all;
+    atomic_store(&job_ring(agent->job, card)->held, 1);
     all[inbox->first + inbox->count++] = *held;
     return true;
 }

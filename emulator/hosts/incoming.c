@@ -21,7 +21,41 @@ static bool answer_later(struct peer *peer, uint64_t header, uint64_t payload)
     peer->answer[peer->answers] = header;
     peer->answer[peer->answers + 1] = payload;
     peer->answers += 2;
+    peer->asked++;
     return true;
+}
+
+/* Have all replies gone that were to go when the mark was set, and come, but for those to the peer itself? */
+static bool mark_is_reached(struct agent *agent, struct peer *peer)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        struct peer *to = &agent->peer[i];
+        struct reply_mark *mark = &peer->mark[i];
+        if (i == agent->host || to->hung_up) {
+            continue;
+        }
+        if (mark->frame == UINT64_MAX && to->gone >= mark->asked) {
+            mark->frame = to->gone_frame;
+        }
+        all = all && mark->frame != UINT64_MAX && (to == peer || to->confirmed >= mark->frame);
+    }
+    return all;
+}
+
+uint64_t incoming_replied(struct agent *agent, struct peer *peer)
+{
+    if (mark_is_reached(agent, peer)) {
+        peer->replied = peer->marked;
+    }
+    if (peer->replied == peer->marked && peer->came != peer->marked) {
+        peer->marked = peer->came;
+        for (uint32_t i = 0; i < agent->hosts->count; i++) {
+            peer->mark[i] = (struct reply_mark){agent->peer[i].asked, UINT64_MAX};
+        }
+        peer->replied = mark_is_reached(agent, peer) ? peer->marked : peer->replied;
+    }
+    return peer->replied;
 }
 
 bool incoming_answers(struct agent *agent)
@@ -34,6 +68,8 @@ bool incoming_answers(struct agent *agent)
         while (at < peer->answers && !peer->hung_up &&
                outgoing_packet(agent, peer, record, peer->answer[at], peer->answer[at + 1])) {
             at += 2;
+            peer->gone++;
+            peer->gone_frame = peer->sent + 1; /* the open one */
         }
         if (at > 0) {
             peer->answers -= at;

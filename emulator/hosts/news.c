@@ -122,13 +122,25 @@ static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t
     return at != NULL;
 }
 
-/* Programs that have ended, when all that they have sent is in frames. */
+/* Is something that the card has sent to a host not answered yet? What other hosts reply to may be on its way to this one. */
+static bool others_reply(const struct agent *agent, const struct sender *sender, const struct peer *peer)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        const struct peer *other = &agent->peer[i];
+        some |= i != agent->host && other != peer && !other->hung_up && sender->frame[i] > other->answered;
+    }
+    return some;
+}
+
+/* Programs that have ended, when all that they have sent is in frames, and none of it leads there by way of another host. */
 static bool tell_ends(struct agent *agent, struct peer *peer)
 {
     bool moved = false;
     for (uint32_t i = 0; i < agent->job->here; i++) {
         uint32_t card = agent->job->first + i, end = atomic_load(&agent->job->card[card].end);
-        if (end == peer->end_told[i] || atomic_load(&job_ring(agent->job, card)->tail) != agent->sender[i].at) {
+        if (end == peer->end_told[i] || atomic_load(&job_ring(agent->job, card)->tail) != agent->sender[i].at ||
+            (end == CARD_ENDED && others_reply(agent, &agent->sender[i], peer))) {
             continue;
         }
         go_out(agent, card);

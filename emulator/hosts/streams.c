@@ -86,9 +86,9 @@ static void go(struct agent *agent, struct peer *peer, struct frame *frame, bool
 {
     peer->told = peer->came;
     peer->spoke_ns = job_clock_ns();
-    peer->replied = peer->answers == 0 ? peer->came : peer->replied;
+    peer->replied_told = incoming_replied(agent, peer);
     frame->word[0] = peer->came;
-    frame->word[1] = peer->replied;
+    frame->word[1] = peer->replied_told;
     frame->word[2] = counts;
     peer->sent += counts;
     *peer->last = frame;
@@ -136,7 +136,8 @@ void stream_confirm(struct agent *agent, bool all)
 {
     for (uint32_t i = 0; i < agent->hosts->count; i++) {
         struct peer *peer = &agent->peer[i];
-        if (i != agent->host && peer->came - peer->told >= (all ? 1 : CONFIRM)) {
+        bool much = peer->came - peer->told >= (all ? 1 : CONFIRM);
+        if (i != agent->host && (much || (all && incoming_replied(agent, peer) != peer->replied_told))) {
             say_nothing(agent, peer);
         }
     }

@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 15, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 16, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -141,6 +141,7 @@ struct ring {
     _Alignas(LINE) _Atomic uint64_t tail; /* words that were ever written, by the program */
     _Alignas(LINE) _Atomic uint64_t head; /* and taken, by the agent */
     _Atomic uint32_t flying;              /* some of these have not been delivered yet, or not been answered */
+    _Atomic uint32_t held;                /* words for the FIFO of the card have come, and wait for room */
     _Atomic uint32_t leaves;              /* how often the card has written RECORD_LEAVE */
     _Atomic uint32_t left;                /* the last of these that is answered */
     struct bell space;

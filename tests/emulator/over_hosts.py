@@ -57,6 +57,8 @@ FUNCTIONAL = (
     Case("event_fd"),
     Case("event_fd", env={"DIES": "1"}, code=3, said="told\ntold\n"),
     *(Case("far_ends", (1, 1), (what,)) for what in ("barrier", "queries")),
+    *(Case("far_ends", (2, 1), (what,)) for what in ("words-here", "fifo-here", "words")),
+    Case("far_ends", (1, 2), ("fifo",)),
     Case("collective_hidden"),
     Case("lists_apart", (1, 1)),
     Case("last_word", (1, 1), code=KILLED, said="good"),

@@ -81,6 +81,14 @@ def test_a_process_that_opens_its_card_late_may_send_late(emulator, hosts):
     assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
 
 
+@pytest.mark.parametrize("what", ["words", "fifo"])
+def test_answers_by_way_of_a_third_host_come_before_the_end_of_who_asked(emulator, what):
+    """And of who answered, whose program has ended before it was asked."""
+    with namespaces.hosts(f"t{os.getpid()}", "abc") as three:
+        done = run(emulator, [*three.options(1, 1, 1), *PATIENT], "far_ends", what)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_output_of_all_hosts_comes_back(emulator, hosts):
     script = "echo card $VIC_CARD of $VIC_CARDS; echo aside >&2; exit $((VIC_CARD * 5))"
     done = run(emulator, [*hosts.options(1, 2), "--prefix"], Path("/bin/sh"), "-c", script)

@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (15, "7f9b9e2934c8b8d3")
+LAYOUT = (16, "f1e24f98fd0f7f9f")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {

@@ -49,6 +49,13 @@ def test_a_wait_ends_when_all_others_have_ended_and_nothing_comes(emulator, what
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
+@pytest.mark.parametrize("what", ["words", "fifo", "words-here", "fifo-here"])
+def test_answers_to_a_third_card_come_before_the_end_of_who_asked(emulator, what):
+    """Over hosts: over_hosts.py, and test_hosts.py."""
+    done = emulator.run(3, "far_ends", what, options=SMALL, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
 @pytest.mark.parametrize(
     "options", [[], ["--reorder", "1"], ["--mode", "timed"]], ids=["functional", "reorder", "timed"]
 )

@@ -197,6 +197,10 @@ void remote_leave(struct vic *card)
 
 bool remote_coming(const struct vic *card)
 {
-    const struct ring *ring = job_ring(card->job, card->number);
-    return atomic_load(&ring->head) != atomic_load(&ring->tail) || atomic_load(&ring->flying) != 0;
+    bool comes = atomic_load(&job_ring(card->job, card->number)->held) != 0;
+    for (uint32_t i = 0; i < card->job->here; i++) { /* the answers to their queries may be for this one */
+        const struct ring *ring = job_ring(card->job, card->job->first + i);
+        comes |= atomic_load(&ring->head) != atomic_load(&ring->tail) || atomic_load(&ring->flying) != 0;
+    }
+    return comes;
 }

@@ -82,7 +82,7 @@ void remote_arrive(struct vic *card, uint32_t generation);
 /* Leave the barrier; the answer has come when this returns, or the job is over. */
 void remote_leave(struct vic *card);
 
-/* Some of what the card has sent to other hosts, or what it leads to, is on its way. */
+/* Some of what the card, or another of this host, has sent to other hosts, or what it leads to, is on its way. */
 bool remote_coming(const struct vic *card);
 
 #endif

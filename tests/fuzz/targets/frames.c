@@ -116,12 +116,13 @@ static void meet(struct peer *peer, struct end *end)
     *peer = (struct peer){.host = before.host, .first = before.first, .here = before.here, .end = &end->ep,
                           .frame = before.frame, .answer = before.answer, .answer_room = before.answer_room,
                           .opens_told = before.opens_told, .end_told = before.end_told, .room = before.room,
-                          .left = before.left, .ended = before.ended};
+                          .left = before.left, .ended = before.ended, .mark = before.mark};
     memset(peer->opens_told, 0, EACH * sizeof *peer->opens_told);
     memset(peer->end_told, 0, EACH * sizeof *peer->end_told);
     memset(peer->room, 0, EACH * sizeof *peer->room);
     memset(peer->left, 0, EACH * sizeof *peer->left);
     memset(peer->ended, 0, EACH * sizeof *peer->ended);
+    memset(peer->mark, 0, hosts.count * sizeof *peer->mark);
     CHECK(stream_begin(peer));
 }
 
@@ -140,7 +141,7 @@ static void begin(struct side *one)
     memcpy((void *)job->shared, &one->head, sizeof one->head);
     job->start_ns = 0;
     memset(agent->inside, 0, ALL * sizeof *agent->inside);
-    agent->inside_count = agent->generation = agent->ended = 0;
+    agent->inside_count = agent->generation = 0;
     agent->asked = agent->answers = false;
     atomic_store(&agent->questions, 0);
     atomic_store(&agent->lost, false);
