@@ -20,7 +20,7 @@ SANITIZERS = "-fsanitize=address,undefined"
 COMMON = ["-std=gnu11", "-g", "-O1", "-pthread", SANITIZERS, "-fno-sanitize-recover=all"]
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "hosts_list", "serve", "exits",
-            "repair", "snapshot", "stats", "coordinator_barrier", "coordinator_stuck",
+            "look", "repair", "snapshot", "stats", "coordinator_barrier", "coordinator_stuck",
             "coordinator_events",
             "coordinator_fabric", "coordinator_make", "coordinator_news",
             "coordinator_report")  # fmt: skip

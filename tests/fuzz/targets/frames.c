@@ -134,8 +134,10 @@ static void begin(struct side *one)
     memset(cards, 0, (size_t)((unsigned char *)job->rings - cards));
     for (uint32_t i = 0; i < EACH; i++) {
         memset(&job->rings[i], 0, offsetof(struct ring, word));
-        memset(agent->sender[i].frame, 0, 3 * sizeof *agent->sender[i].frame);
-        agent->sender[i] = (struct sender){.frame = agent->sender[i].frame};
+        struct sender *sender = &agent->sender[i];
+        memset(sender->frame, 0, 3 * sizeof *sender->frame);
+        memset(sender->marked, 0, 3 * sizeof *sender->marked);
+        *sender = (struct sender){.frame = sender->frame, .marked = sender->marked};
         agent->inbox[i].count = agent->inbox[i].owed_count = agent->inbox[i].first = agent->inbox[i].owed_first = 0;
     }
     memcpy((void *)job->shared, &one->head, sizeof one->head);
