@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     if (signals >= 0 && argc > 1) {
         return pmix_run(argc, argv, signals);
     }
-    if (signals < 0 || !member_open(&member)) {
+    if (signals < 0 || !member_open(&member) || !member_say(&member, HOST_HERE, NULL, 0)) {
         return 1;
     }
     int code = read_order(&member, &order) ? read_options(&order, &options) : 1;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "entropy.h"
@@ -18,7 +17,7 @@
 
 enum { GIVE_UP_MS = 2000, LAST_MS = 10000, RECORD_NS = 1000 * 1000 /* that a host may take for a record of its traces */ };
 
-enum stage { STARTED, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
+enum stage { STARTED, IS_HERE, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
 
 struct member {
     const struct host *host;
@@ -40,7 +39,7 @@ struct team {
     unsigned char key[HOSTS_KEY];
     int signals, code;
     int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
-    bool started, ends, gives_up, signalled; /* by a signal that ends */
+    bool started, ends, gives_up, slow /* all hosts are there, and have more time */, signalled /* by a signal that ends */;
     struct stream output; /* of all hosts */
     struct far_clock *clock; /* NULL: functional mode */
     struct far_looks *looks;
@@ -119,8 +118,9 @@ static void hear_one(struct team *team, struct member *member, const struct host
     const void *what = head + 1;
     struct host_ended ended;
     switch (head->kind) {
+    case HOST_HERE: member->stage = member->stage == STARTED ? IS_HERE : member->stage; break;
     case HOST_ADDRESS:
-        if (head->bytes == sizeof member->address && member->stage == STARTED) {
+        if (head->bytes == sizeof member->address && member->stage < HAS_ADDRESS) {
             memcpy(&member->address, what, sizeof member->address);
             member->stage = HAS_ADDRESS;
             if (count_from(team, HAS_ADDRESS) == team->count) {
@@ -238,16 +238,6 @@ static void pass_on(struct team *team)
     }
 }
 
-/* The job has ended on this host, but vichost goes on: the others are left the time that they have. */
-static void does_not_end(struct team *team, struct member *member)
-{
-    fprintf(stderr, "vicrun: host %s: its vichost has not ended %d s after all programs had: it is given up\n",
-            member->host->name, LAST_MS / 1000);
-    team->code = team->code != 0 ? team->code : 1;
-    member->deadline_ns = 0;
-    kill(member->pid, SIGKILL);
-}
-
 static void all_have_ended(struct team *team)
 {
     team->ends = true;
@@ -270,17 +260,24 @@ static uint64_t next_deadline_ns(struct team *team)
     return next_ns;
 }
 
-/* Too late: who has not come, or does not end. */
+/* Too late: who has not come, or does not end. Hosts that are there are left more time once. */
 static void too_late(struct team *team)
 {
+    enum stage due = count_from(team, HAS_ADDRESS) < team->count ? HAS_ADDRESS : IS_READY;
+    due = count_from(team, IS_HERE) < team->count ? IS_HERE : due;
     team->deadline_ns = 0;
+    if (!team->started && !team->gives_up && !team->slow && due != IS_HERE) {
+        team->slow = true;
+        after_ms(team, HOSTS_SLOW_MS - HOSTS_SETUP_MS);
+        return;
+    }
     for (uint32_t i = 0; i < team->count; i++) {
         struct member *member = &team->member[i];
-        bool late = !team->started && !team->gives_up && member->stage < (count_from(team, HAS_ADDRESS) < team->count
-                                                                             ? HAS_ADDRESS : IS_READY);
+        bool late = !team->started && !team->gives_up && member->stage < due;
         if (late) {
-            fprintf(stderr, "vicrun: host %s: has not answered in %d s, started by '%s'\n", member->host->name,
-                    HOSTS_SETUP_MS / 1000, team->options->launch_with);
+            fprintf(stderr, "vicrun: host %s: %s in %d s, started by '%s'\n", member->host->name,
+                    due == IS_HERE ? "has not answered" : "is there, but was not ready",
+                    (team->slow ? HOSTS_SLOW_MS : HOSTS_SETUP_MS) / 1000, team->options->launch_with);
         }
         if (member->stage != IS_GONE && (late || team->gives_up || team->started)) {
             kill(member->pid, SIGKILL);
@@ -299,7 +296,11 @@ static void look_at_deadlines(struct team *team)
     for (uint32_t i = 0; i < team->count; i++) {
         struct member *member = &team->member[i];
         if (member->stage != IS_GONE && member->deadline_ns != 0 && now_ns >= member->deadline_ns) {
-            does_not_end(team, member);
+            fprintf(stderr, "vicrun: host %s: its vichost has not ended %d s after all programs had: it is given up\n",
+                    member->host->name, LAST_MS / 1000);
+            team->code = team->code != 0 ? team->code : 1;
+            member->deadline_ns = 0; /* the others are left the time that they have */
+            kill(member->pid, SIGKILL);
         }
     }
 }
@@ -348,15 +349,6 @@ static int finish_output(struct team *team)
     return output_lost(team->output.error, "--hosts: output of the programs") && team->code == 0 ? 1 : team->code;
 }
 
-int hosts_run_pmix(char **argv)
-{
-    char vichost[4096];
-    if (host_program(vichost, "--pmix")) {
-        execv(vichost, argv);
-    }
-    return 2;
-}
-
 int hosts_run(const struct options *options, char **argv)
 {
     struct team team = {.options = options, .count = options->hosts.count, .output = {.from = -1, .to = 1}};
@@ -365,14 +357,11 @@ int hosts_run(const struct options *options, char **argv)
     }
     team.signals = take_signals();
     team.member = calloc(team.count, sizeof *team.member);
-    if (team.signals < 0 || team.member == NULL || argv == NULL || !entropy_draw(team.key, sizeof team.key)) {
-        fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
-        return 1;
-    }
     team.looks = looks_make(options, say, &team);
     team.traces = options->trace != NULL ? traces_make(options) : NULL;
-    if (team.looks == NULL || (options->trace != NULL && team.traces == NULL)) {
-        fputs("vicrun: --hosts: no memory for statistics or traces\n", stderr);
+    if (team.signals < 0 || team.member == NULL || argv == NULL || team.looks == NULL ||
+        (options->trace != NULL && team.traces == NULL) || !entropy_draw(team.key, sizeof team.key)) {
+        fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
         return 1;
     }
     if (!clock_make(&team.clock, options, say, &team)) {

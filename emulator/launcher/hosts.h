@@ -3,6 +3,7 @@
  * vicrun starts vichost on each host by a command such as ssh, and talks with it over that command's standard input and
  * output, in messages:
  *
+ *     <- here        the command has started vichost; libfabric begins after that, which takes 0.2 s of a core
  *     hello ->       who it is, and the key of the job; then: the folder, and the command line of vicrun
  *     <- address     where its agent can be found
  *     peers ->       the addresses of all
@@ -31,7 +32,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HOSTS_KEY = 32, HOSTS_MOST = 1024, HOST_NAME = 256, HOSTS_SETUP_MS = 8000 };
+enum { HOSTS_KEY = 32, HOSTS_MOST = 1024, HOST_NAME = 256,
+       HOSTS_SETUP_MS = 8000 /* until a host is there */, HOSTS_SLOW_MS = 30000 /* until all are ready if they are there */ };
 
 struct host {
     char name[HOST_NAME];
@@ -50,7 +52,7 @@ const char *hosts_name(const struct hosts *hosts, uint32_t card); /* of the host
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
                  HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN,
-                 HOST_LOOK, HOST_LOOKS };
+                 HOST_LOOK, HOST_LOOKS, HOST_HERE };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -152,12 +154,12 @@ void looks_signal(struct far_looks *looks, uint32_t number);
 void looks_stop(struct far_looks *looks); /* a host is lost, or all programs have ended */
 void looks_finish(struct far_looks *looks, bool started);
 
-/* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. pmix: vichost does it, --pmix. */
+/* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
 int hosts_run(const struct options *options, char **argv);
-int hosts_run_pmix(char **argv);
 
-/* hosts_start.c. The path of vichost, beside vicrun; false, after saying so, if it is not there. */
+/* hosts_start.c. The path of vichost, beside vicrun; false, after saying so, if it is not there. pmix: vichost does it, --pmix. */
 bool host_program(char path[4096], const char *option);
+int hosts_run_pmix(char **argv);
 
 /* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
  * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */

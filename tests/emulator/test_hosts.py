@@ -255,6 +255,18 @@ def test_a_host_that_says_nothing(emulator, hosts, tmp_path):
     assert f"host {hosts.names[0]}: has not answered in 8 s, started by '{silent}" in said
 
 
+def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path):
+    """As on a crowded machine: it says that it is there (HOST_HERE), then gets no core for 9 s."""
+    slow = tmp_path / "slow"
+    slow.write_text(
+        '#!/bin/sh\nprintf \'\\022tsh\\0\\0\\0\\0\'\nsleep 9\nexec ip netns exec "$1" "$2"\n'
+    )
+    slow.chmod(0o700)
+    options = [*hosts.options(1, 1), *PATIENT, "--launch-with", f"{slow} {{host}}"]
+    done = run(emulator, options, "exchange")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_an_interface_that_it_does_not_have(emulator, hosts):
     code, said = refused(emulator, [*hosts.options(1, 1), "--interface", "eth77"])
     assert code == 1
