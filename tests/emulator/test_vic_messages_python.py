@@ -136,7 +136,7 @@ def test_loops_end_when_messages_are_closed(card):
         time.sleep(0.001)
     messages.close()
     messages.close()
-    thread.join(10)
+    thread.join(200)
     assert not thread.is_alive() and taken == [b"one", b"two"]
     with pytest.raises(vic.Closed):
         messages.recv(0)
