@@ -2,12 +2,13 @@
 
 A point is *saturated* if its switch queues packets, refuses none, and delivers fewer than it is
 offered. Its queues then grow for as long as the run lasts, and its throughput is the most that the
-line can carry.
+line can carry. Where another point of the line delivers what this one is offered, the line can
+carry it: a short run at a low load has few packets, of which chance takes some away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dvsim.study.amounts import estimate_text
@@ -27,10 +28,24 @@ class Offered(NamedTuple):
     refused: float
 
     @property
-    def saturated(self) -> bool:
-        """Whether it delivers less than what is offered, beyond chance."""
+    def short(self) -> bool:
+        """Whether it delivers less than what is offered, by more than its interval."""
         missing = self.load - self.throughput
         return self.refused == 0 and missing > max(SHORT * self.load, self.half)
+
+
+def saturated(points: Iterable[Offered]) -> list[Offered]:
+    """Return the points that are saturated, of some lines.
+
+    >>> low = Offered("", 0.01, 0.0078, 0.001, 0)
+    >>> saturated([low, Offered("", 0.05, 0.046, 0.008, 0)]), saturated([low]) == [low]
+    ([], True)
+    """
+    known = list(points)
+    most: dict[str, float] = {}
+    for point in known:
+        most[point.line] = max(point.throughput, most.get(point.line, 0.0))
+    return [point for point in known if point.short and most[point.line] < point.load]
 
 
 def sentence(points: Sequence[Offered]) -> str:
@@ -42,8 +57,8 @@ def sentence(points: Sequence[Offered]) -> str:
     """
     lines = list(dict.fromkeys(point.line for point in points))
     carried: dict[str, Offered] = {}
-    for point in points:
-        if point.saturated and point.throughput > _most(carried.get(point.line)):
+    for point in saturated(points):
+        if point.throughput > _most(carried.get(point.line)):
             carried[point.line] = point
     if not carried:
         return ""

@@ -10,7 +10,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.drawing import COLOURS, SYMBOLS
-from dvsim.report.saturation import Offered
+from dvsim.report.saturation import Offered, saturated
 from dvsim.scenario.units import is_number, value_text
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ class Sweep:
     @cached_property
     def saturated(self) -> frozenset[int]:
         """The points that deliver less than they are offered, and whose queues grow."""
-        return frozenset(point for point, one in self.offered.items() if one.saturated)
+        beyond = set(saturated(self.offered.values()))
+        return frozenset(point for point, one in self.offered.items() if one in beyond)
 
     def weak(self, mark: Mark) -> bool:
         """Whether a mark is open: it has not settled, or is saturated."""

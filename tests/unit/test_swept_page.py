@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dvsim.report.page import html
-from dvsim.report.saturation import Offered, sentence
+from dvsim.report.saturation import Offered, saturated, sentence
 from dvsim.report.swept import answer_sentences, curves, swept_page
 from dvsim.report.swept_points import SweptPoints
 from dvsim.study.sweeps.points import plan
@@ -144,6 +144,11 @@ def test_what_keeps_up_is_named_before_what_saturates():
 
 
 def test_what_is_refused_or_within_chance_is_not_saturated():
-    assert not Offered("a", 0.2, 0.1, 0.01, 5).saturated
-    assert not Offered("a", 0.2, 0.19, 0.02, 0).saturated
-    assert Offered("a", 0.2, 0.19, 0.001, 0).saturated
+    assert not saturated([Offered("a", 0.2, 0.1, 0.01, 5)])
+    assert not saturated([Offered("a", 0.2, 0.19, 0.02, 0)])
+    assert saturated([Offered("a", 0.2, 0.19, 0.001, 0)])
+    few = Offered("a", 0.01, 0.0078, 0.001, 0)
+    carries = Offered("a", 0.05, 0.046, 0.008, 0)
+    assert not saturated([few, carries])
+    assert saturated([few, carries._replace(line="b")]) == [few]
+    assert sentence([few, carries]) == ""
