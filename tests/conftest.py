@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 from harness import left, once, order, patience, rabbitmq, signals
 
 # no doctests there, and all have one name
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
+# how long an example takes says how crowded the machine is
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 PLUGINS = (signals, patience, left, once, rabbitmq, order)
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
