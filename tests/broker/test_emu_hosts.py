@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -228,9 +228,11 @@ def test_a_harness_that_is_ended_leaves_no_host_at_work(hosts, broker, tmp_path,
 
 
 def commands_on(hosts, number):
-    found = (Path(f"/proc/{pid}/cmdline") for pid in processes_on(hosts, number))
-    return " ".join(path.read_bytes().replace(b"\0", b" ").decode() for path in found
-                    if path.exists())  # fmt: skip
+    found = []
+    for pid in processes_on(hosts, number):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return " ".join(found)
 
 
 def test_a_broker_whose_host_is_cut_off_ends_the_run(hosts, broker, tmp_path):
