@@ -40,11 +40,11 @@ class Row(NamedTuple):
 
 ROWS = (
     Row("put and counter, one way", "put", 20_000, "ns", "at most 1.3 x", 2, True),
-    Row("puts counted singly", "single", 2_000_000, "M/s", "at least 20"),
-    Row("scattered vector sends", "scatter", 5_000_000, "M words/s", "at least 100"),
+    Row("puts counted singly", "single", 10_000_000, "M/s", "at least 20"),
+    Row("scattered vector sends", "scatter", 20_000_000, "M words/s", "at least 100"),
     Row("contiguous put, taken out", "copy", 1_000, "GB/s", "at least 0.8 x"),
-    Row("surprise packets, singly", "ring-single", 1_000_000, "M/s", "at least 15"),
-    Row("surprise packets, 64 a call", "ring", 2_000_000, "M/s", ""),
+    Row("surprise packets, singly", "ring-single", 5_000_000, "M/s", "at least 15"),
+    Row("surprise packets, 64 a call", "ring", 10_000_000, "M/s", ""),
     Row(
         "token ring of 8, one hop",
         "ring-of-8",
@@ -143,13 +143,13 @@ def ucx_figures(test: str) -> list[float]:
 
 def against_mpi(folder: Path, ours_ns: float) -> None:
     """Print what OpenMPI reaches with puts and messages of 8 bytes, if it is installed."""
-    if shutil.which("mpicc") is None or shutil.which("mpirun") is None:
-        print("mpicc is not installed: no figures of OpenMPI")
-        return
     program = str(folder / "emulator_mpi")
-    subprocess.run(
-        ["mpicc", "-std=c11", "-O2", str(HERE / "emulator_mpi.c"), "-o", program], check=True
-    )
+    command = ["mpicc", "-std=c11", "-O2", str(HERE / "emulator_mpi.c"), "-o", program]
+    installed = shutil.which("mpicc") is not None and shutil.which("mpirun") is not None
+    # a package with mpicc may lack mpi.h
+    if not installed or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        print("mpicc, mpirun or mpi.h is not installed: no figures of OpenMPI")
+        return
     # ranks take their cores themselves
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
     command += ["--mca", "btl", "self,vader", "-n", "2", program]

@@ -61,18 +61,31 @@ static inline int packet_check(const struct vic *card, uint64_t header, uint64_t
     return status;
 }
 
-/* The status of a packetthat is wrong: the `which`th of a call, or of what a call works on at a time. */
+/* True if a write differs from a good one before it by its address only, and is good, too. */
+static inline bool header_continues(uint64_t first, uint64_t header, uint32_t sram_words)
+{
+    return ((header ^ first) & ~HEADER_ADDR) == 0 && (header & HEADER_ADDR) < sram_words;
+}
+
+/* The status of a packet that is wrong: the `which`th of a call, or of what a call works on at a time. */
 int fail_packet(const struct vic *card, int status, size_t which, uint64_t header, uint64_t payload) FAIL_COLD;
 
-/* The first that is wrong; `first`: how many packets of the call come before these. Who uses them afterwards has to look at each again. */
+/* VIC_OK, or the status of the first packet that is wrong. `first` packets of the call come before these. Another thread may
+ * change the arrays, so whoever uses a packet has to check it again. */
 FAIL_HOT static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
                                 size_t n, size_t first)
 {
     int status = VIC_OK;
     size_t i = 0;
     while (i < n && status == VIC_OK) {
-        status = packet_check(card, headers[i], payloads[i]);
+        const uint64_t header = headers[i];
+        status = packet_check(card, header, payloads[i]);
         i++;
+        if (packet_of(header).op == VIC_WRITE && status == VIC_OK) {
+            while (i < n && header_continues(header, headers[i], card->sram_words)) {
+                i++;
+            }
+        }
     }
     return status == VIC_OK ? status : fail_packet(card, status, first + i - 1, headers[i - 1], payloads[i - 1]);
 }

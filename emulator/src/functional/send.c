@@ -4,7 +4,10 @@
 #include "pending.h"
 #include "remote.h"
 
-enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
+enum {
+    BLOCK = 512,       /* headers fetched from SRAM at a time */
+    RUN_MOST = 1 << 30 /* words of a run: a tally counts 32 bits */
+};
 
 /* Packets for the FIFO of one card, as many as it takes; counted. The first has been checked, its like differ from it
  * in counter and address only. */
@@ -34,7 +37,24 @@ static uint32_t stopped_by(uint64_t header, uint64_t payload)
     return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
 }
 
-/* Until one is for a card of another host. */
+/* Stores the words of writes to one card and counter, from the first on, which has been checked: how many, counted. */
+static inline size_t write_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
+                               struct tally *tally)
+{
+    const struct packet packet = packet_of(first);
+    const uint32_t words = card->sram_words;
+    _Atomic uint64_t *const sram = job_sram(card->job, packet.dest);
+    uint64_t header = first;
+    size_t run = 0;
+    do {
+        word_store(&sram[header & HEADER_ADDR], read_once(&payloads[run]));
+        run++;
+    } while (run < n && header_continues(first, header = read_once(&headers[run]), words));
+    tally_add(card, tally, tally_key(packet.dest, packet.counter), (uint32_t)run);
+    return run;
+}
+
+/* Delivers packets until one is for a card of another host. */
 static inline size_t deliver_run(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
                                  uint32_t *full)
 {
@@ -46,15 +66,15 @@ static inline size_t deliver_run(struct vic *card, const uint64_t *headers, cons
     size_t i = 0;
     *status = VIC_OK;
     while (i < n) {
-        uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
+        uint64_t header = read_once(&headers[i]);
         struct packet packet = packet_of(header);
         if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest - first < here &&
                              packet.addr < words && (counters >> packet.counter & 1), 1)) {
-            word_store(&job_sram(job, packet.dest)[packet.addr], payload);
-            tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
-            i++;
+            size_t most = n - i < RUN_MOST ? n - i : RUN_MOST;
+            i += write_run(card, header, headers + i, payloads + i, most, &tally);
             continue;
         }
+        uint64_t payload = read_once(&payloads[i]);
         *status = packet_check(card, header, payload);
         if (*status != VIC_OK) {
             fail_packet(card, *status, i, header, payload);
