@@ -61,10 +61,16 @@ static inline int packet_check(const struct vic *card, uint64_t header, uint64_t
     return status;
 }
 
-/* True if a write differs from a good one before it by its address only, and is good, too. */
-static inline bool header_continues(uint64_t first, uint64_t header, uint32_t sram_words)
+/* True if a packet differs from a good one before it by its address only, which is less than `addresses`. */
+static inline bool header_continues(uint64_t first, uint64_t header, uint32_t addresses)
 {
-    return ((header ^ first) & ~HEADER_ADDR) == 0 && (header & HEADER_ADDR) < sram_words;
+    return ((header ^ first) & ~HEADER_ADDR) == 0 && (header & HEADER_ADDR) < addresses;
+}
+
+/* How many addresses are good in packets that need no look at their payloads; else 0. */
+static inline uint32_t header_addresses(const struct vic *card, unsigned op)
+{
+    return op == VIC_WRITE ? card->sram_words : op == VIC_FIFO ? HEADER_ADDR + 1 : 0;
 }
 
 /* The status of a packet that is wrong: the `which`th of a call, or of what a call works on at a time. */
@@ -81,10 +87,9 @@ FAIL_HOT static inline int packets_check(const struct vic *card, const uint64_t 
         const uint64_t header = headers[i];
         status = packet_check(card, header, payloads[i]);
         i++;
-        if (packet_of(header).op == VIC_WRITE && status == VIC_OK) {
-            while (i < n && header_continues(header, headers[i], card->sram_words)) {
-                i++;
-            }
+        const uint32_t addresses = header_addresses(card, packet_of(header).op);
+        while (status == VIC_OK && i < n && header_continues(header, headers[i], addresses)) {
+            i++;
         }
     }
     return status == VIC_OK ? status : fail_packet(card, status, first + i - 1, headers[i - 1], payloads[i - 1]);

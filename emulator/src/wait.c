@@ -14,6 +14,7 @@ enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
     IDLE = 8,                     /* waits that nothing came in, after which the next one sleeps at once */
     BETWEEN_NS = 20 * 1000 * 1000, /* two slices of one wait, at most */
+    FILLING_NS = 50 * 1000,
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 
@@ -80,9 +81,10 @@ static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns, bo
 {
     uint32_t seen = bell_enter(wait->bell);
     bell_await(card->me, wait->counters, wait->words != 0);
+    bool filling = wait->filling != NULL && wait->filling(card); /* before the look */
     int status = look(card, wait);
     if (status == 0) {
-        uint64_t slice = wait->slice_ns ? wait->slice_ns : SLICE_NS;
+        uint64_t slice = filling ? FILLING_NS : wait->slice_ns != 0 ? wait->slice_ns : SLICE_NS;
         bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
         *rung = atomic_load(&wait->bell->rung) != seen;
         status = look(card, wait);

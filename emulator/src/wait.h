@@ -18,6 +18,7 @@ struct wait {
     void (*progress)(struct vic *card); /* called at each look */
     bool (*hopeless)(void *what);       /* nobody can make it ready any more: VIC_EPEER; or NULL */
     bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
+    bool (*filling)(const struct vic *card); /* what it waits for may come without a bell: sleep a moment only; or NULL */
     void (*undo)(void *what);           /* the thread is cancelled in the wait; or NULL */
     uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
     uint32_t kind, dest;                /* enum wait_kind, and what goes with it: a card, */

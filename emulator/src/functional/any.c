@@ -60,7 +60,8 @@ int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, ui
 {
     struct any any = {.card = card, .counters = counters, .fifo_min = fifo_min};
     struct wait wait = {.bell = &card->me->arrival, .ready = is_any, .what = &any, .progress = pending_progress,
-                        .coming = pending_coming, .kind = WAIT_COUNTERS, .counters = counters, .words = fifo_min};
+                        .coming = pending_coming, .filling = fifo_min > 0 ? fifo_filling : NULL, .kind = WAIT_COUNTERS,
+                        .counters = counters, .words = fifo_min};
     int status = wait_for(card, &wait, timeout_ns);
     *ready = status == VIC_OK ? any.ready : 0;
     return status;

@@ -28,7 +28,7 @@ bool deliver_here(struct vic *card, uint64_t header, uint64_t payload, struct ta
         if (fifo_push(card, packet.dest, &payload, 1) == 0) {
             return false;
         }
-        fifo_count(card, packet.dest, packet.counter, tally);
+        fifo_count(card, packet.dest, packet.counter, 1, tally);
         return true;
     case VIC_QUERY:
         if (!answer(card, packet, payload, tally)) {

@@ -12,7 +12,10 @@
 #include "pending.h"
 #include "thread.h"
 
-enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */
+enum {
+    SLICE_NS = 100 * 1000 * 1000, /* after which to look whether the launcher lives, though no bell rings */
+    FILLING_NS = 50 * 1000        /* while a sender fills places in the FIFO, see fifo_filling */
+};
 
 struct event {
     struct event *next;
@@ -31,9 +34,10 @@ static void tell(const struct event *event)
 }
 
 /* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. */
-static void look(struct vic *card, struct event *event, bool rung, bool ends)
+static void look(struct vic *card, struct event *event, bool rung, bool ends, bool *filling)
 {
     bell_await(card->me, event->counters, event->fifo_min != 0);
+    *filling |= event->fifo_min != 0 && fifo_filling(card);
     bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
     if ((is_there && (rung || !event->is_there)) || (ends && !event->told)) {
         tell(event);
@@ -49,12 +53,13 @@ static void *write_always(void *what)
     struct bell *bell = &card->me->arrival;
     const struct wait any = {.bell = bell, .progress = pending_progress, .coming = pending_coming};
     uint32_t before = atomic_load(&bell->rung) - 1;
+    bool filled = false;
     for (;;) {
         uint32_t seen = bell_enter(bell);
-        bool ends = wait_ends(card, &any) != VIC_OK;
+        bool ends = wait_ends(card, &any) != VIC_OK, filling = false;
         pthread_mutex_lock(&events->lock);
         for (struct event *event = events->first; event != NULL; event = event->next) {
-            look(card, event, seen != before, ends);
+            look(card, event, seen != before || filled, ends, &filling);
         }
         bool stop = events->stop;
         pthread_mutex_unlock(&events->lock);
@@ -62,7 +67,8 @@ static void *write_always(void *what)
             return NULL;
         }
         before = seen;
-        bell_sleep(bell, seen, SLICE_NS);
+        filled = filling; /* counts as a bell: the FIFO may have been emptied and filled anew since the last look */
+        bell_sleep(bell, seen, filling ? FILLING_NS : SLICE_NS);
     }
 }
 

@@ -21,17 +21,13 @@ static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wa
     return used < depth ? depth - used : 0;
 }
 
-/* Fill what was claimed, the last slot last, see claims.h. */
+/* Fills what was claimed, the last slot last, see claims.h. */
 static void fill(struct fifo_slot *slots, uint64_t mask, uint64_t first, const uint64_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct fifo_slot *slot = &slots[(first + i) & mask];
         atomic_store_explicit(&slot->word, words[i], memory_order_relaxed);
-        if (i + 1 < count) {
-            atomic_store_explicit(&slot->ticket, ticket_word(first + i), memory_order_release);
-        } else {
-            atomic_exchange(&slot->ticket, ticket_word(first + i)); /* in order with the look at who sleeps */
-        }
+        atomic_store_explicit(&slot->ticket, ticket_word(first + i), memory_order_release);
     }
 }
 
@@ -56,7 +52,8 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
         count = count < CLAIM_MOST ? count : CLAIM_MOST;
         claim_note(card->job, slots, tail);
         claim = claim_by(tail + count, card->number);
-    } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_acq_rel,
+        /* in order with the look at who sleeps, see fifo_filling */
+    } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_seq_cst,
                                                     memory_order_acquire));
     fill(slots, mask, tail & POSITION, words, count);
     bell_ring_for(&target->arrival, &target->fifo_awaited);
@@ -195,6 +192,18 @@ bool fifo_holds(struct vic *card, size_t min)
     return count >= min;
 }
 
+bool fifo_filling(const struct vic *card)
+{
+    const struct fifo_slot *slots = job_slots(card->job, card->number);
+    uint64_t mask = card->job->ring - 1, head = atomic_load(&card->me->fifo_head);
+    uint64_t claimed = positions(head, atomic_load(&card->me->fifo_tail));
+    bool filling = false;
+    for (uint64_t at = head; !filling && at - head < claimed && at - head <= mask; at++) {
+        filling = ticket_is_old(atomic_load_explicit(&slots[at & mask].ticket, memory_order_acquire), at);
+    }
+    return filling;
+}
+
 struct reader {
     struct vic *card;
     uint64_t *words;
@@ -225,7 +234,7 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
     }
     struct reader reader = {card, words, min, max, 0};
     struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader, .progress = pending_progress,
-                        .coming = pending_coming, .kind = WAIT_COUNTERS, .words = min};
+                        .coming = pending_coming, .filling = fifo_filling, .kind = WAIT_COUNTERS, .words = min};
     int status = wait_for(card, &wait, timeout_ns);
     *n = status == VIC_OK ? reader.count : 0;
     return status;

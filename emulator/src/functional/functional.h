@@ -76,11 +76,11 @@ static inline void tally_add(struct vic *card, struct tally *tally, uint32_t key
     }
 }
 
-/* A word for the FIFO arrived. Nobody waits for the scratch counter: it counts where the call is looked at only. */
-static inline void fifo_count(struct vic *card, uint32_t dest, unsigned counter, struct tally *tally)
+/* Words for the FIFO arrived. Nobody waits for the scratch counter: it counts where the call is looked at only. */
+static inline void fifo_count(struct vic *card, uint32_t dest, unsigned counter, uint32_t count, struct tally *tally)
 {
     if (counter != SCRATCH || card->watch != 0) {
-        tally_add(card, tally, tally_key(dest, counter), 1);
+        tally_add(card, tally, tally_key(dest, counter), count);
     }
 }
 
@@ -112,6 +112,13 @@ int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);
 
 /* True if the FIFO of this card holds at least so many words. It takes none. */
 bool fifo_holds(struct vic *card, size_t min);
+
+/* True if a sender has taken places in the FIFO of this card and has not filled them. A sender looks at the mark of
+ * sleepers (bell.h) after it has taken places, not after it has filled them, which saves it a locked instruction. So a
+ * thread that has set the mark and is about to sleep first asks this, then looks once more. Where it is false, each sender
+ * either has filled its places by that look or takes them later, sees the mark, and rings. Where it is true, no bell may
+ * ring, and the thread sleeps for a moment only. */
+bool fifo_filling(const struct vic *card);
 
 int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n);
 int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n,

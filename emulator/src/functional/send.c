@@ -9,23 +9,20 @@ enum {
     RUN_MOST = 1 << 30 /* words of a run: a tally counts 32 bits */
 };
 
-/* Packets for the FIFO of one card, as many as it takes; counted. The first has been checked, its like differ from it
- * in counter and address only. */
+/* Pushes the words of packets for one FIFO and counter, from the first on, which has been checked, as many as the FIFO takes:
+ * how many, counted. */
 static size_t push_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
                        struct tally *tally)
 {
-    const uint64_t same = ~(UINT64_C(63) << VIC_HEADER_COUNTER_AT | HEADER_ADDR); /* all but counter and address */
-    const uint32_t dest = packet_of(first).dest;
-    unsigned char counter[CLAIM_MOST];
-    uint64_t header = first;
-    size_t run = 0;
-    do {
-        counter[run++] = (unsigned char)packet_of(header).counter;
-        header = run < n && run < CLAIM_MOST ? read_once(&headers[run]) : ~first;
-    } while (((header ^ first) & same) == 0 && (card->counters >> packet_of(header).counter & 1) != 0);
-    size_t pushed = fifo_push(card, dest, payloads, run);
-    for (size_t i = 0; i < pushed; i++) {
-        fifo_count(card, dest, counter[i], tally);
+    const struct packet packet = packet_of(first);
+    const size_t most = n < CLAIM_MOST ? n : CLAIM_MOST;
+    size_t run = 1;
+    while (run < most && header_continues(first, read_once(&headers[run]), HEADER_ADDR + 1)) {
+        run++;
+    }
+    size_t pushed = fifo_push(card, packet.dest, payloads, run);
+    if (pushed > 0) {
+        fifo_count(card, packet.dest, packet.counter, (uint32_t)pushed, tally);
     }
     return pushed;
 }
