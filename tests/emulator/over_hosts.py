@@ -154,6 +154,7 @@ ELSEWHERE = {
     "joined": "reads commands from standard input; other programs join (test_hosts_join.py)",
     "fifo_forged": "forges a FIFO for senders of the same host; what another host says is "
     "fuzzed (tests/fuzz/targets/frames.c)",
+    "fifo_filling": "plays a sender of the same host in its memory",
     "no_memory": _TEAM_OF_ONE,
     "watched_each": _TEAM_OF_ONE,
     "fake_broker": "stands behind vicload in a test of its own (test_hosts_programs.py)",
