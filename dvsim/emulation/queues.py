@@ -70,6 +70,7 @@ class Asked(NamedTuple):
     copies: int | None = None
     publishers: int = 1
     queues: int = 1
+    balanced: bool = True
     consumers: int = 1
     processing: Callable[[float], float] | None = None
     deaths: Sequence[Death] = ()
@@ -160,7 +161,7 @@ def measured(place: Place, asked: Asked) -> Seen:
     names = [f"{token}.{number}" for number in range(asked.queues)]
     if asked.queue == "mirrored":
         _mirror(place, token, asked.copies or 2)
-    with _declared(place, names, asked), _warned(place, asked) as alarms:
+    with declared(place, names, asked), _warned(place, asked) as alarms:
         before, spent = place.counts(asked), place.busy(asked)
         loop = Loop(place, names, asked, alarms)
         seen = loop.run()
@@ -203,11 +204,15 @@ def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
 
 
 @contextmanager
-def _declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]:
-    """Declare queues, one after the other led by each node, and keep the connections meanwhile."""
+def declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]:
+    """Declare queues and keep the connections meanwhile: the node of a connection leads its queues.
+
+    These are all nodes in turn, or the first one alone.
+    """
     from pika.exceptions import AMQPError
 
-    keepers = [connect(target, "harness") for target in place.targets[: asked.queues]]
+    leaders = place.targets[: asked.queues if asked.balanced else 1]
+    keepers = [connect(target, "harness") for target in leaders]
     try:
         with spoken(place.targets[0]):
             channels = [keeper.channel() for keeper in keepers]

@@ -195,6 +195,7 @@ KINDS: dict[str, dict[str, Limits]] = {
         "memory": _POSITIVE_SIZE,
         "month": Limits("count"),
         "port_rate": Limits("rate", 1, most=bounds.RATE, optional=True),
+        "link_latency": Limits("time", most=bounds.TIME, optional=True),
     },
     "volume": {
         "size": _POSITIVE_SIZE,

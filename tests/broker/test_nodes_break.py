@@ -19,6 +19,7 @@ from compiled import plain
 from harness import left
 
 from dvsim.broker import Brokers
+from dvsim.emulation import queues
 from dvsim.emulation.deaths import Death
 from dvsim.emulation.queues import Asked, Place, measured
 from dvsim.emulation.settings import Emulation
@@ -77,6 +78,19 @@ def test_a_node_says_what_it_is(cluster, node):
     said = f"started TCP listener on 127.0.0.1:{node.port}"
     nodes.eventually(lambda: said in node.log, "what the node writes when it is ready")
     assert cluster.version in node.ctl("version")
+
+
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize("queue", ["quorum", "classic"])
+@pytest.mark.parametrize(("balanced", "leaders"), [(True, ["a1", "a2", "a3"]), (False, ["a1"])])
+def test_nodes_lead_queues_as_asked(cluster, unique, queue, balanced, leaders):
+    names = [f"{unique}{number}" for number in range(3)]
+    asked = Asked(64, 1, 1, queue=queue, queues=3, balanced=balanced)
+    with queues.declared(Place.of(cluster), names, asked):
+        rows = cluster.nodes[0].ctl("list_queues", "--quiet", "--silent", "name", "leader", "pid")
+    own = [row for row in rows.splitlines() if row.startswith(unique)]
+    assert len(own) == 3
+    assert sorted({re.search(r"(a\d)@localhost", row)[1] for row in own}) == leaders
 
 
 @pytest.mark.parametrize("queue", ["quorum", "classic"])

@@ -171,6 +171,48 @@ def test_an_alarm_stops_publishers_and_not_consumers():
     assert found["held"] == pytest.approx(42 * 25_000, rel=0.05)
 
 
+def test_windows_of_confirms_limit_an_open_loop():
+    few = ("workload.publishers=10", "workload.window=4")
+    free, windowed = measured("one"), measured("one", *few)
+    assert (free["unstable"], free["rate_out"]) == (0, 25_000)
+    assert (windowed["unstable"], windowed["rate_out"] < 20_000) == (1, True)
+    assert windowed["held"] == pytest.approx((25_000 - windowed["rate_in"]) * 60, rel=0.01)
+    assert windowed["max"] > 1000 > free["max"], "latencies count from the intended times"
+    twice = measured("one", "workload.publishers=20", "workload.window=4")
+    assert windowed["rate_out"] < twice["rate_out"]
+    assert twice["rate_out"] == pytest.approx(2 * windowed["rate_out"], rel=0.2)
+
+
+def test_links_between_nodes_lengthen_the_way_and_the_confirm():
+    def p50(*more):
+        return measured("one", *more)["p50"]
+
+    far = "system.host.link_latency=5 ms"
+    # 7 nodes: to the leader 6 of 7, to a copy and back 2, to a consumer without a copy 4 of 7
+    assert p50(far) - p50() == pytest.approx(5 * (6 / 7 + 2 + 4 / 7), abs=0.01)
+    alone = ("system.nodes=1", "system.queue=classic", "workload.rate=1000")
+    assert p50(*alone, far) == p50(*alone)
+    few = ("workload.publishers=10", "workload.window=40")
+    near, late = measured("one", *few), measured("one", *few, far)
+    assert late["rate_out"] < 10 * 40 / (5e-3 * (2 + 12 / 7)) < near["rate_out"]
+
+
+def test_leaders_on_one_node_make_it_the_busiest():
+    even, local = (measured("one", f"system.leaders={one}") for one in ("balanced", "client-local"))
+    assert local["cpu"] > 1.5 * even["cpu"]
+    shares = Placement.local("quorum", 30, 4, 3).shares()
+    assert shares.led.tolist() == [1, 0, 0, 0]
+    assert shares.followed.tolist() == pytest.approx([0, 2 / 3, 2 / 3, 2 / 3])
+    with_one = Placement.local("classic", 5, 1, 1).shares()
+    assert (with_one.led.tolist(), with_one.followed.tolist()) == ([1], [0])
+
+
+def test_an_event_that_begins_when_the_run_is_over_is_refused():
+    said = refusal("event.what=kill", "event.begin=1")
+    assert said.endswith("event.begin: must be less than 1, is 1: the run is over then")
+    assert "then.begin: must be less than 1" in refusal("then.what=peak", "then.begin=1")
+
+
 def test_a_mirror_that_is_not_made_anew_leaves_queues_without_any_copy_at_a_second_death():
     deaths = ("event.what=kill", "event.lasts=0.7", "then.what=kill", "then.begin=0.6",
               "then.lasts=0.4", "system.queue=mirrored")  # fmt: skip

@@ -25,6 +25,8 @@ class Work(NamedTuple):
             acknowledgements; by node.
         path: Of all nodes together: the time of a message that meets no other.
         back: From an acknowledgement until the next message is with its consumer.
+        links: The time on links between nodes, from a publisher to a consumer.
+        confirm: The time on links between nodes until a publisher has its confirm.
         sent: Bytes that each node sends to clients and other nodes.
     """
 
@@ -32,6 +34,8 @@ class Work(NamedTuple):
     giving: Floats
     path: float
     back: float
+    links: float
+    confirm: float
     sent: Floats
 
 
@@ -54,16 +58,19 @@ def work_of(
     *,
     fed: bool = False,
     acknowledge: int = ACKNOWLEDGED,
+    link: float = 0.0,
 ) -> Work:
     """Return the work of a message at the present places of queues and clients.
 
     A client on another node than the leader costs a hop, half of it at either end. Consumers of a
-    quorum queue and of a stream read from the copy on their own node where there is one.
+    quorum queue and of a stream read from the copy on their own node where there is one. Copies
+    have to answer before a message is confirmed or delivered.
 
     Args:
         kind: The type of the queues.
         fed: Publishers are at the leaders, and nobody consumes.
         acknowledge: Messages that one acknowledgement is for.
+        link: Seconds of a link between two nodes, one way.
     """
     law = {name: _seconds(broker[name], size) * pace for name in LAWS}
     led, followed, clients, _ = shares
@@ -87,7 +94,17 @@ def work_of(
         giving, away = giving * 0, led * spread
     path = sum(law[name] for name in ("accept", "deliver")) + law["hop"] * (away_in + away_out)
     back = ack + law["deliver"] + law["hop"] * away_out
-    return Work(taking, giving, path + copy * (followed.sum() > 0), back, away * (size + FRAME))
+    copied = bool(followed.sum() > 0)
+    answered = 2 * link * copied
+    return Work(
+        taking,
+        giving,
+        path + copy * copied,
+        back + 2 * link * away_out,
+        answered + link * (away_in + away_out),
+        answered + 2 * link * away_in,
+        away * (size + FRAME),
+    )
 
 
 def _seconds(law: Law, size: int) -> float:

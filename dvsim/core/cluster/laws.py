@@ -57,7 +57,14 @@ class Laws:
         )
         self.pace: float = self.host["pace"]
         self.work: Work = work_of(
-            kind, shares, self.rabbit, self.pace, size, fed=fed, acknowledge=acknowledge
+            kind,
+            shares,
+            self.rabbit,
+            self.pace,
+            size,
+            fed=fed,
+            acknowledge=acknowledge,
+            link=(self.host.get("link_latency") or 0) * PS,
         )
         self.members = shares.led + shares.followed
         self.paces: list[float] = []
@@ -117,15 +124,26 @@ class Laws:
         seconds: Floats = np.array([use.operations for use in uses]) * operation
         return seconds
 
-    def confirmed(self, window: float) -> float:
-        """Return the rate at which a sender gets a window of messages confirmed that it may have.
+    def confirmed(self, window: float, most: float | None = None) -> float:
+        """Return the rate at which messages are confirmed if a window of them may be unconfirmed.
 
-        That takes `credit_cycles` cycles of the log; only a quorum queue waits for one.
+        A confirm takes the links between nodes and, of a quorum queue, `credit_cycles` cycles of
+        the log.
+
+        Args:
+            window: Messages to all queues.
+            most: Messages a second that are wanted; None for what the processes of queues can do.
         """
+        most = self.process if most is None else most
+        busiest = max(float(self.members.max()), NOTHING)
         if self.kind != "quorum":
-            return self.process
-        cycles, log = float(self.rabbit["credit_cycles"]), self.logs[0]
-        return highest(lambda rate: rate * cycles * log.cycle(rate) <= window, self.process)
+            return min(most, window / max(self.work.confirm, NOTHING))
+        cycles, log = float(self.rabbit["credit_cycles"]), self.logs[int(self.members.argmax())]
+
+        def fits(rate: float) -> bool:
+            return rate * (self.work.confirm + cycles * log.cycle(rate * busiest)) <= window
+
+        return highest(fits, most)
 
     def ceilings(self, window: float | None) -> dict[str, float]:
         """Return the most messages a second, by what does not allow more; nobody consumes.
@@ -154,7 +172,7 @@ class Laws:
             "network": float(self.wire.min()),
         }
         if window is not None:
-            ceilings["confirms"] = self.confirmed(window / max(self.members[0], NOTHING))
+            ceilings["confirms"] = self.confirmed(window * self.queues)
         return ceilings
 
     def _written(self, node: int) -> float:

@@ -55,6 +55,15 @@ class Placement:
         members = (first[:, None] + np.arange(copies)) % nodes
         return cls(kind, first.copy(), members, np.ones(nodes, bool), anew)
 
+    @classmethod
+    def local(
+        cls, kind: str, queues: int, nodes: int, copies: int, *, anew: bool = True
+    ) -> Placement:
+        """Return queues that the first node leads, their other copies in turn over the others."""
+        behind = (np.arange(queues)[:, None] + np.arange(copies - 1)) % max(1, nodes - 1) + 1
+        members = np.hstack([np.zeros((queues, 1), np.int64), behind])
+        return cls(kind, members[:, 0].copy(), members, np.ones(nodes, bool), anew)
+
     def kill(self, victims: range) -> None:
         """End nodes; the queues that they led have no leader until `elect`."""
         self.alive[victims] = False

@@ -211,6 +211,7 @@ def asked_of(scenario: ClusterScenario) -> Asked:
         copies=None if system.queue == "classic" else scenario.copies,
         publishers=work.publishers,
         queues=work.queues,
+        balanced=system.leaders == "balanced",
         consumers=(work.consumers or 1) if due is None else consumers_of(scenario),
         processing=processing if taking else None,
         deaths=[Death(during.start, during.stop, nodes) for during, nodes in deaths_of(scenario)],

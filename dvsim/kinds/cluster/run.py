@@ -122,7 +122,8 @@ class _Run:
         self.scenario, self.timeline = scenario, timeline
         work, system = scenario.workload, scenario.system
         anew = system.mirrors == "anew"
-        self.place = Placement.even(
+        placed = Placement.even if system.leaders == "balanced" else Placement.local
+        self.place = placed(
             system.queue, work.queues, system.nodes, scenario.copies, anew=anew
         )
         self.nodes = Nodes(scenario, self.place.shares())
@@ -210,10 +211,10 @@ class _Run:
         state.filled = filled_of(scenario, number)
         alarm = state.alarm or happens(scenario, "alarm", number)
         led = float(self.nodes.shares.led.sum())
-        sent = 0.0 if alarm else published * led
-        if led > FULL and not alarm:  # all that waited may go
-            sent, state.held = sent + state.held, 0.0
-        state.held += published - min(published, sent)
+        # what waited may go when all queues have a leader, and as much as windows allow
+        wanted = 0.0 if alarm else published + state.held if led > FULL else published * led
+        sent = self.nodes.laws.confirmed(work.window * work.publishers, wanted)
+        state.held = max(0.0, state.held + published - sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
         consumed = consumed_of(scenario, number, self.nodes.laws.work.back)
         normal = self.jitter.standard_normal(scenario.system.nodes)
@@ -241,7 +242,7 @@ class _Run:
         late = np.maximum(0.0, number + ENDS - intended)
         drawn = self.path.standard_exponential(passed.delays.shape)
         path = drawn * self.nodes.laws.work.path / (1 - np.minimum(passed.busy, BUSIEST))
-        values = late[:, None] + passed.delays + path
+        values = late[:, None] + passed.delays + path + self.nodes.laws.work.links
         chosen = led > 0
         sums.values.append(values[:, chosen].ravel())
         sums.weights.append((admitted[:, None] * led)[:, chosen].ravel())

@@ -88,6 +88,8 @@ class ClusterTable(Table):
         nodes: Of the cluster.
         replicas: Of each queue, its leader included; None for those of
             `dvsim.scenario.kinds.REPLICAS`.
+        leaders: ``balanced``: every node leads as many queues. ``client-local``: the first node
+            leads all, as where one client declares the queues; named as in RabbitMQ.
         mirrors: What becomes of a mirror whose node dies. ``anew``: another node gets one, which
             has what comes from then on. ``away``: there is none until the node is back.
     """
@@ -97,6 +99,7 @@ class ClusterTable(Table):
     queue: Literal["classic", "mirrored", "quorum", "stream"]
     nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
     replicas: Annotated[Whole | None, Field(ge=1, description="of a queue, with its leader")] = None
+    leaders: Literal["balanced", "client-local"] = "balanced"
     mirrors: Literal["anew", "away"] = "anew"
     host: Annotated[CardField | None, Field(description="kind instance")] = None
     storage: Annotated[CardField | None, Field(description="kind volume")] = None
