@@ -123,9 +123,7 @@ class _Run:
         work, system = scenario.workload, scenario.system
         anew = system.mirrors == "anew"
         placed = Placement.even if system.leaders == "balanced" else Placement.local
-        self.place = placed(
-            system.queue, work.queues, system.nodes, scenario.copies, anew=anew
-        )
+        self.place = placed(system.queue, work.queues, system.nodes, scenario.copies, anew=anew)
         self.nodes = Nodes(scenario, self.place.shares())
         draws = Streams(seed, replication, 1)
         self.jitter = draws.generator("nodes/jitter")
