@@ -97,7 +97,11 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
             "is no table: its lines have different numbers of cells; CSV or Parquet is examined"
         )
         raise ScenarioError.at(path, message)
-    return _checked(str(path), rows[0][1] if rows else (), rows[1:])
+    headings = rows[0][1] if rows else ()
+    if headings and all(number_of(heading) for heading in headings):
+        message = "has numbers where the names of the columns are expected"
+        raise ScenarioError([Fault(str(path), rows[0][0], "", message)])
+    return _checked(str(path), headings, rows[1:])
 
 
 def number_of(text: str) -> Printed | None:

@@ -22,6 +22,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 LONGEST_NAME = 200  # characters: it becomes a path, of which a file system takes 255 per folder
 FABRIC_CARD = "data-vortex-8"
 """The card of a network, and of emulated cards, that name none."""
+MEASURED = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".txt")
+"""Endings of files with measurements."""
 UNREADABLE = "(cannot be read: see `dvsim check`)"
 
 
@@ -112,6 +114,9 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     beside = Path(f"{text}.toml")
     if is_file(beside):
         what, near = "no such scenario; a file is named with its ending", str(beside)
+    elif text.endswith(MEASURED):
+        what = f"no such scenario; with measurements: `dvsim validate SCENARIO --against {text}`"
+        near = None
     elif is_file(Path(text)):
         what = "no such scenario; the name of a scenario file ends in .toml"
     raise ScenarioError.at(text, what, hint=near)

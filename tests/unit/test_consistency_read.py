@@ -81,6 +81,12 @@ def test_a_file_without_rows_is_refused(tmp_path, text):
     ]
 
 
+def test_a_file_without_headings_is_refused(tmp_path):
+    said = "data.csv:1: has numbers where the names of the columns are expected"
+    assert faults(tmp_path, "1\n2\n3\n") == [said]
+    assert faults(tmp_path, "8,1.5e3\n") == [said]
+
+
 def test_raw_samples_may_have_labels_and_gaps(tmp_path):
     (tmp_path / "raw.csv").write_text("host,rate,b\nn1,1.5,\nn2,,2\nn3,3.5,nan\n", "utf-8")
     rate, other = read_data([tmp_path / "raw.csv"]).columns

@@ -96,6 +96,14 @@ def test_a_name_that_is_near_to_none_is_told_where_they_are(roots):
     )
 
 
+@pytest.mark.parametrize("name", ["lab.csv", "raw.parquet"])
+def test_a_file_of_measurements_is_no_scenario(roots, name):
+    wanted = (
+        f"{name}: no such scenario; with measurements: `dvsim validate SCENARIO --against {name}`"
+    )
+    assert refusal(name) == wanted
+
+
 def test_a_misspelt_path_gets_the_nearest_of_its_folder(roots):
     path = roots / "scenarios/a"
     expected = f"{path}/dv-88.toml: no such file; did you mean '{path}/dv-8.toml'?"
