@@ -208,6 +208,28 @@ static double storm(uint64_t count)
     return (double)count * attr.cards * 1e3 / (double)(now_ns() - start);
 }
 
+/* Waits until another card has died; returns when this one was told, in ns of CLOCK_MONOTONIC. */
+static uint64_t death_told(void)
+{
+    int status = vic_counter_wait(card, 0, VIC_FOREVER);
+    uint64_t told = now_ns();
+    if (status != VIC_EPEER) {
+        fprintf(stderr, "emulator_vic: %s instead of VIC_EPEER\n", vic_strerror(status));
+        exit(1);
+    }
+    return told;
+}
+
+/* A host of the job is lost while all cards wait. Prints when the wait begins, and when it has ended. */
+static void lost(void)
+{
+    MUST(vic_counter_set(card, 0, 1));
+    MUST(vic_barrier(card, VIC_FOREVER));
+    puts("waits");
+    fflush(stdout);
+    printf("%llu\n", (unsigned long long)death_told());
+}
+
 /* The last card is killed while all others wait. ms until this card is told. */
 static double killed(void)
 {
@@ -223,13 +245,8 @@ static double killed(void)
         }
         raise(SIGKILL);
     }
-    int status = vic_counter_wait(card, 0, VIC_FOREVER);
-    uint64_t told = now_ns(), died = 0;
+    uint64_t told = death_told(), died = 0;
     MUST(vic_read(card, 0, &died, 1));
-    if (status != VIC_EPEER) {
-        fprintf(stderr, "emulator_vic: %s instead of VIC_EPEER\n", vic_strerror(status));
-        exit(1);
-    }
     return (double)(told - died) / 1e6;
 }
 
@@ -244,6 +261,10 @@ int main(int argc, char **argv)
     double figure;
     if (strcmp(test, "killed") == 0) {
         printf("%.6g\n", killed());
+        return 0;
+    }
+    if (strcmp(test, "lost") == 0) {
+        lost();
         return 0;
     }
     if (strcmp(test, "ring-of-8") == 0) {

@@ -13,7 +13,7 @@
 
 enum { YIELD_NS = 60 * 1000, LOOK_NS = 1000 * 1000, SLEEP_MS = 20, GOODBYE_NS = 100 * 1000 * 1000 };
 
-/* In which the agent delivers: as if it were a card that has nothing of its own. */
+/* The card in whose name the agent delivers. It has no memory, counters or FIFO that anybody uses. */
 static void make_card(struct agent *agent)
 {
     struct job *job = agent->job;
@@ -30,9 +30,9 @@ static void make_card(struct agent *agent)
 static bool make_peer(struct agent *agent, uint32_t host)
 {
     struct peer *peer = &agent->peer[host];
-    const struct host *said = &agent->hosts->host[host];
+    const struct host *of = &agent->hosts->host[host];
     uint32_t here = agent->job->here;
-    *peer = (struct peer){.host = host, .first = said->first, .here = said->cards};
+    *peer = (struct peer){.host = host, .first = of->first, .here = of->cards};
     peer->opens_told = calloc(here, sizeof *peer->opens_told);
     peer->end_told = calloc(here, sizeof *peer->end_told);
     peer->room = calloc(here, sizeof *peer->room);
@@ -64,19 +64,19 @@ bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts,
     for (uint32_t i = 0; good && i < job->here; i++) {
         struct sender *sender = &agent->sender[i];
         sender->frame = calloc(hosts->count, sizeof *sender->frame);
-        sender->marked = calloc(hosts->count, sizeof *sender->marked);
-        good = sender->frame != NULL && sender->marked != NULL;
+        sender->call_told = calloc(hosts->count, sizeof *sender->call_told);
+        good = sender->frame != NULL && sender->call_told != NULL;
     }
     return good;
 }
 
-/* One round; did anything move? */
+/* One round; returns whether anything moved. */
 static bool pass(struct agent *agent)
 {
     bool moved = stream_poll(agent);
     moved |= incoming_answers(agent);
     moved |= inbox_pass(agent);
-    outgoing_answered(agent); /* replies that are words for a FIFO are in it */
+    outgoing_answered(agent); /* after replies for FIFOs of this host are in them */
     moved |= outgoing_pass(agent);
     moved |= news_pass(agent);
     moved |= clocks_pass(agent);
@@ -108,9 +108,9 @@ static void say_bye(struct agent *agent)
     }
 }
 
-static void *run(void *what)
+static void *run(void *argument)
 {
-    struct agent *agent = what;
+    struct agent *agent = argument;
     struct bell *bell = &agent->job->shared->agent;
     uint64_t moved_ns = job_clock_ns(), looked_ns = moved_ns;
     agent->looked_ns = moved_ns;
@@ -131,17 +131,17 @@ static void *run(void *what)
             if (!pass(agent)) {
                 stream_sleep(agent, SLEEP_MS);
             }
-            moved_ns = job_clock_ns(); /* what woke it may be the first of many */
+            moved_ns = job_clock_ns(); /* more may follow soon: yield for a while before the next sleep */
         }
     }
     say_bye(agent);
     return NULL;
 }
 
-/* Programs ring a futex; this makes an event of it, which can be waited for with others. */
-static void *wake_agent(void *what)
+/* Programs ring a futex. This thread writes to an eventfd then, as poll waits for that and the network at once. */
+static void *wake_agent(void *argument)
 {
-    struct agent *agent = what;
+    struct agent *agent = argument;
     struct bell *bell = &agent->job->shared->agent;
     uint32_t seen = atomic_load(&bell->rung);
     while (!atomic_load(&agent->stop)) {
@@ -192,7 +192,7 @@ void agent_free(struct agent *agent)
     for (uint32_t i = 0; i < agent->job->here; i++) {
         if (agent->sender != NULL) {
             free(agent->sender[i].frame);
-            free(agent->sender[i].marked);
+            free(agent->sender[i].call_told);
         }
         if (agent->inbox != NULL) {
             free(agent->inbox[i].held);

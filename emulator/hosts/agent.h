@@ -1,12 +1,12 @@
-/* agent.h: what carries packets between the hosts of a job: one agent on each, a thread of vichost.
+/* agent.h: packets between the hosts of a job. Each host has one agent for them, a thread of vichost.
  *
- * Programs write what leaves the host to rings in the memory of the job (functional/remote.h). The agent gathers it in
- * frames, one stream of them to each other host, and the agent there does with them what a program of that host would have
- * done: words into SRAM, counters down, words into FIFOs, queries answered. Nobody else links libfabric.
+ * Programs write packets for other hosts to rings in the memory of the job (functional/remote.h). The agent gathers them in
+ * frames and sends each other host its own stream of these. The agent there does what a program of that host would do: it
+ * stores words in SRAM, counts counters down, puts words into FIFOs and answers queries. Only agents use libfabric.
  *
- * An agent takes whatever comes, at once, so that two of them never wait for each other: frames whose arrival has not been
- * confirmed are limited, answers to queries wait in an array, and of the words for a FIFO only as many are sent as it has
- * room for. What has been taken out of a FIFO is room for its senders again.
+ * Two agents never wait for each other, because an agent takes each frame as soon as it comes. Nothing piles up there: at
+ * most WINDOW frames are on their way, and a sender claims room in a FIFO before it sends a word for it, and gets the room
+ * back when the word has been read. Only answers to queries have no limit of their own; they wait in an array.
  */
 #ifndef VICHOST_AGENT_H
 #define VICHOST_AGENT_H
@@ -22,23 +22,24 @@
 #include "hosts.h"
 
 enum {
-    FRAME_WORDS = 16384,
-    FRAME_HEAD = 3, /* how many frames of the other have been taken, and of these answered too (peer.replied); whether this one counts */
-    WINDOW = 8, /* frames that count and have not been confirmed */
-    FRAMES = WINDOW + 8
+    FRAME_WORDS = 65536,
+    FRAME_LEAST = 16384, /* words that a frame may have over a slow link, too */
+    FRAME_HEAD = 3,      /* words: peer.came, peer.replied, and 1 if the frame counts: if it has more than this head */
+    WINDOW = 8,          /* frames that count and are not confirmed, at most */
+    FRAMES = WINDOW + 4
 };
 
 struct peer;
 
-/* ... so many replies have gone, the last of them in that frame, which it has confirmed. */
+/* Reached when a host has been sent so many replies in all, and has confirmed the frame with the last of them. */
 struct reply_mark {
-    uint64_t asked, frame; /* frame: UINT64_MAX: not all have gone */
+    uint64_t replies, frame; /* frame: UINT64_MAX as long as not all of them are sent */
 };
 
 struct frame {
     struct peer *peer;
     struct frame *next;
-    bool comes; /* else it goes */
+    bool comes; /* for what this peer sends; false: for what it is sent */
     size_t used;
     uint64_t word[FRAME_WORDS];
 };
@@ -48,42 +49,46 @@ struct peer {
     uint32_t host, first, here;
     struct fid_ep *end;
     bool connected, hung_up, bye;
-    struct frame *frame;         /* all of them, those that come behind those that go */
-    struct frame *idle, *open;   /* that go: unused; being filled */
-    struct frame *queue, **last; /* that could not be handed over yet */
-    uint64_t *packets;           /* in the open frame: the head of its last record, if that is of packets */
-    uint64_t sent, confirmed;    /* frames that count */
-    uint64_t came, told;         /* frames that count, of the other: taken, and confirmed */
-    uint64_t replied, replied_told; /* of those that came: all replies to queries in them have come, but for those in frames to it */
-    uint64_t answered;           /* of those that were sent: so it is with them, and those for this host are here */
-    uint64_t heard_ns, spoke_ns; /* heard_ns 0: nothing yet */
-    uint64_t *answer;            /* headers and payloads of queries' replies that wait */
+    struct frame *frame;            /* FRAMES to be sent, then as many to receive into */
+    struct frame *idle, *open;      /* of those to be sent: unused; being filled */
+    struct frame *queue, **last;    /* filled, but libfabric had no room for them yet */
+    size_t most;                    /* words of a frame at most, for now: fit_frames */
+    uint64_t timed, timed_ns;       /* the number of a full frame that is not confirmed, and when it was sent; 0: none */
+    uint64_t *packets;              /* the head of the last record in the open frame, if that record is of packets */
+    uint64_t sent, confirmed;       /* frames that count, to the other host */
+    uint64_t came, came_told;       /* frames that count, from the other host; how many of them have been confirmed */
+    uint64_t replied, replied_told; /* the replies to the queries in so many of these are on no way but to this peer itself */
+    uint64_t answered;              /* its `replied`: the replies to so many frames that were sent to it have come */
+    uint64_t heard_ns, spoke_ns;    /* when the last frame came and went; heard_ns 0: none came yet */
+    uint64_t *answer;               /* replies to queries that wait for room in a frame: header and payload each */
     size_t answers, answer_room;
-    uint64_t asked, gone, gone_frame; /* how many were ever to go to it, have gone in frames, and the last of these */
-    uint64_t marked;             /* of those that came: up to here they are answered when to each host, in `mark`, ... */
+    uint64_t replies, replies_sent; /* to queries, to this peer: all so far, and those in frames */
+    uint64_t replies_frame;         /* the last of these frames */
+    uint64_t replied_next;          /* what `replied` will be when `mark` of each host is reached */
     struct reply_mark *mark;
-    uint64_t *opens_told;        /* what it has been told of the cards of this host */
-    uint32_t *end_told, *room;   /* room: to be told */
-    uint32_t *left;              /* of its own cards, RECORD_LEAVE to be answered; 0: none */
-    bool *ended;                 /* its cards whose programs have ended, but words of theirs wait for room here */
-    uint32_t ends;               /* how many of these */
+    uint64_t *opens_told;           /* for each card of this host: what the peer has been told of it last */
+    uint32_t *end_told;
+    uint32_t *room;                 /* for each card of this host: words of its FIFO that the peer is to be told are read */
+    uint32_t *left;                 /* for each of its cards: the RECORD_LEAVE that is to be answered; 0: none */
+    bool *ended;                    /* for each of its cards: the program has ended, but words of it wait for room here */
+    uint32_t ends;                  /* how many of these */
     uint32_t crossed_told;
     bool poison_told;
-    bool asks; /* what time it is here: at asked_ns of its clock, came_ns of ours */
+    bool asks; /* it has asked what time it is here, at asked_ns of its clock; the question came at came_ns of ours */
     uint64_t asked_ns, came_ns;
 };
 
-/* A card of this host: what has been read of its ring. */
+/* A card of this host: how far its ring has been read. */
 struct sender {
     uint64_t at, opens;
-    uint32_t packets; /* of the present record that are still to be read */
-    uint64_t *frame;  /* the last to each host that something of it is in */
-    uint64_t *marked; /* the last of its marks that each host has been told */
-    uint64_t mark;    /* --trace: how many RECORD_SENT have been read; the last of them: */
-    struct trace_sent sent;
+    uint32_t packets;    /* of the present record, still to be read */
+    uint64_t *frame;     /* for each host: the last frame with something of this card */
+    uint64_t calls;      /* --trace: how many RECORD_SENT have been read */
+    uint64_t *call_told; /* for each host: the last of them that it has been told */
+    struct trace_sent sent; /* the last of them */
 };
 
-/* A word for the FIFO of a card of this host; `host` has taken room for it, NO_HOST: it is a reply. */
+/* A word for the FIFO of a card of this host, from a host that has claimed room for it; NO_HOST: a reply, which has none. */
 struct held {
     uint64_t word;
     uint32_t source, host, counter;
@@ -92,7 +97,7 @@ struct held {
 
 #define NO_HOST UINT32_MAX
 
-/* Words of a host that are in a FIFO until its head has passed a position. */
+/* Words that have been put into a FIFO for a host: they have been read when the head of the FIFO passes the position. */
 struct owed {
     uint64_t position;
     uint32_t host, words;
@@ -110,7 +115,7 @@ struct agent {
     const struct hosts *hosts;
     uint32_t host;
     uint64_t silence_ns;
-    struct vic card; /* no real one: in whose name packets are delivered */
+    struct vic card; /* stands in for the sender when packets are delivered */
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -118,67 +123,69 @@ struct agent {
     struct fid_eq *news;
     struct fid_cq *done;
     unsigned char key[HOSTS_KEY];
-    struct peer *peer; /* one place for each host, that of this one unused */
+    struct peer *peer; /* one for each host; that of this host is not used */
     struct sender *sender;
     struct inbox *inbox;
-    struct trace_sent *sent; /* of each card: what other hosts say of what they send next */
-    bool *inside; /* the first host: who is in the barrier */
+    struct trace_sent *sent; /* for each card of other hosts: the call that sent what comes next of it */
+    bool *inside; /* on the first host: which cards are in the barrier */
     uint32_t inside_count, generation;
     bool answers;   /* `answered` of a peer has changed */
     uint64_t looked_ns;
-    int wake, wakes_end; /* an eventfd: programs ask for the agent */
+    int wake; /* an eventfd that wakes the agent: a program has written to a ring */
     pthread_t thread, waker;
     bool runs;
-    _Atomic bool stop, lost; /* lost: another host */
-    /* clocks.c; `best` is the agent's while there are questions */
+    _Atomic bool stop, lost; /* lost: another host is */
+    /* clocks.c. As long as there are questions only the agent's thread uses `best`. */
     _Atomic uint32_t questions;
-    bool asked;
+    bool asked; /* one of them has no answer yet */
     struct clock_sample best;
 };
 
-/* fabric.c. The first two say what is wrong on stderr and return false; the second is silent if what can be read of the
- * launcher says that another host has failed. address: where others find this one. */
+/* fabric.c. fabric_listen listens on an address and returns in `own` where others find it; fabric_connect connects with all
+ * other hosts. Both say on stderr what is wrong and return false; fabric_connect says nothing if `launcher` (-1: none) can
+ * be read, because another host has failed then and that has been said. */
 bool fabric_listen(struct agent *agent, const char *address, struct host_address *own);
 bool fabric_connect(struct agent *agent, const struct host_address *address, int launcher);
 void fabric_close(struct agent *agent);
 
 /* streams.c: frames to and from other hosts. */
-bool stream_begin(struct peer *peer);                  /* what comes can come */
-void stream_flush(struct agent *agent, struct peer *peer); /* the open frame goes */
-bool stream_poll(struct agent *agent);                 /* did anything come or go? */
+bool stream_begin(struct peer *peer);                      /* give libfabric all frames to receive into */
+void stream_flush(struct agent *agent, struct peer *peer); /* send the open frame */
+bool stream_poll(struct agent *agent);                     /* true if a frame has come or has gone */
 void stream_sleep(struct agent *agent, int ms);
-uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words); /* NULL: not now */
+uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words); /* for a record; NULL: not now */
 void stream_keep_alive(struct agent *agent, uint64_t now_ns);
-void stream_confirm(struct agent *agent, bool all); /* else only what begins to be much */
+void stream_confirm(struct agent *agent, bool all); /* what has come; false: only where it is a quarter of a window */
 void peer_lost(struct agent *agent, struct peer *peer, const char *why);
 
-/* outgoing.c: from the rings into frames; did anything move? */
+/* outgoing.c: from the rings into frames. outgoing_pass: true if anything moved. */
 bool outgoing_pass(struct agent *agent);
 bool outgoing_packet(struct agent *agent, struct peer *peer, uint64_t record, uint64_t header, uint64_t payload);
-void outgoing_answered(struct agent *agent); /* tell cards that nothing of theirs is on its way any more */
+void outgoing_answered(struct agent *agent); /* tell the cards that have nothing on its way any more */
 
-/* incoming.c: a frame has come; false: it is none that an agent makes. */
+/* incoming.c. incoming_frame: carry out a frame that has come; false if no agent makes such a frame. */
 bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *frame);
-bool incoming_answers(struct agent *agent); /* send those that wait */
-uint64_t incoming_replied(struct agent *agent, struct peer *peer); /* peer.replied, as it is now */
+bool incoming_answers(struct agent *agent); /* send the replies that wait; true if there were any */
+uint64_t incoming_replied(struct agent *agent, struct peer *peer); /* bring peer.replied up to date and return it */
 
-/* inbox.c: words for FIFOs of this host. */
-bool inbox_add(struct agent *agent, const struct held *held, uint32_t card);
+/* inbox.c: words that wait for room in FIFOs of this host. */
+bool inbox_add(struct agent *agent, const struct held *held, uint32_t card); /* false: no memory */
 bool inbox_pass(struct agent *agent);
-bool inbox_holds(const struct agent *agent, uint32_t source); /* words of that card */
+bool inbox_holds(const struct agent *agent, uint32_t source); /* true if words of that card wait */
 
 /* news.c: barrier, ends and deaths. */
 void news_arrive(struct agent *agent, uint32_t card, uint32_t generation);
 void news_leave(struct agent *agent, uint32_t card, uint32_t number);
 void news_crossed(struct agent *agent, uint32_t generation);
 void news_left(struct agent *agent, uint32_t card, uint32_t number);
-void news_opens(struct agent *agent, uint32_t card); /* it has been opened or left: whoever had it is in no barrier */
+void news_opens(struct agent *agent, uint32_t card); /* it has been opened or left, so it is in no barrier */
 void news_end(struct agent *agent, uint32_t card, uint32_t end);
 void news_poison(struct agent *agent, uint32_t card);
 bool news_pass(struct agent *agent);
 
-/* clocks.c: the clock of this host beside that of the first. Ask for it; has it been measured (an error of UINT64_MAX: it
- * could not be)? clocks_wait: for a second at most. */
+/* clocks.c: how far the clock of this host is from that of the first. clocks_measure begins to ask; clocks_measured is true
+ * when it is known (with an error of UINT64_MAX if it could not be measured); clocks_wait waits for that, for a second at
+ * most. */
 void clocks_measure(struct agent *agent);
 bool clocks_measured(const struct agent *agent, struct clock_sample *sample);
 void clocks_wait(const struct agent *agent, struct clock_sample *sample);

@@ -1,4 +1,5 @@
-/* How far the clock of this host is from that of the first: asked there, and the answer that took the least time counts. */
+/* Measures how far the clock of this host is from that of the first: asks it what time it is, TIMES times, and uses the answer
+ * that took the least time. */
 #include <time.h>
 
 #include "agent.h"
@@ -30,7 +31,7 @@ void clocks_wait(const struct agent *agent, struct clock_sample *sample)
     }
 }
 
-/* One question at a time; those to this host are answered. */
+/* Sends the next question if the last one has been answered, and answers those of other hosts. */
 bool clocks_pass(struct agent *agent)
 {
     bool moved = false;

@@ -13,7 +13,7 @@
 
 enum { CONNECT_MS = 5000 };
 
-/* What is said when two agents meet. */
+/* What two agents send each other when they connect. */
 struct greeting {
     unsigned char key[HOSTS_KEY];
     uint32_t host;
@@ -211,7 +211,8 @@ static const struct peer *missing(const struct agent *agent)
     return NULL;
 }
 
-/* Before the programs run the launcher says nothing: it has hung up, as another host has failed, and that has been said. */
+/* Returns whether the launcher has hung up, as it does when another host has failed. Before the programs run it sends nothing,
+ * so whatever can be read is the end. */
 static bool gave_up(int launcher)
 {
     struct pollfd watched = {.fd = launcher, .events = POLLIN};

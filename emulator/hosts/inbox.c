@@ -1,12 +1,13 @@
-/* Words for FIFOs of this host: they wait here while a FIFO is full, and who sent them has room for others when they have
- * been taken out of it. */
+/* Words for FIFOs of this host. They wait here while a FIFO is full. When a program has read them, the host that sent them
+ * is told that it has that much room again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent.h"
 #include "functional/claims.h"
 
-/* Room for one more behind the last of an array that is used from `first` on; NULL: no memory. */
+/* Makes room for one more element at the end of an array that is used from `first` on. Returns the array, which may have
+ * moved; NULL: no memory. */
 static void *append(void *array, size_t *first, size_t count, size_t *room, size_t bytes)
 {
     unsigned char *at = array;
@@ -42,7 +43,7 @@ static bool owe(struct inbox *inbox, uint64_t position, uint32_t host)
     return true;
 }
 
-/* Put the first words of those that wait into the FIFO. */
+/* Puts words that wait into the FIFO, until it is full. Returns whether there were any. */
 static bool push_held(struct agent *agent, uint32_t card)
 {
     struct inbox *inbox = &agent->inbox[card - agent->job->first];
@@ -53,7 +54,7 @@ static bool push_held(struct agent *agent, uint32_t card)
     while (inbox->count > 0) {
         const struct held *held = &inbox->held[inbox->first];
         if (agent->card.number != held->source) {
-            tally_flush(&agent->card, &tally); /* in the name of who sent them */
+            tally_flush(&agent->card, &tally); /* in the name of the card that sent them */
         }
         agent->card.number = held->source;
         agent->card.sent = &held->sent;
@@ -66,8 +67,8 @@ static bool push_held(struct agent *agent, uint32_t card)
         }
         tally_add(&agent->card, &tally, tally_key(card, held->counter), 1);
         sent = held->sent;
-        agent->card.sent = &sent; /* its place may be another's next */
-        if (held->host != NO_HOST) { /* without memory its room is lost */
+        agent->card.sent = &sent; /* held->sent may be overwritten next */
+        if (held->host != NO_HOST) { /* if there is no memory for this, the room is lost */
             owe(inbox, atomic_load(&agent->job->card[card].fifo_tail) & POSITION, held->host);
         }
         inbox->count--;
@@ -92,7 +93,7 @@ bool inbox_add(struct agent *agent, const struct held *held, uint32_t card)
     return true;
 }
 
-/* What a program has taken out is room for those who sent it. */
+/* Notes for each host how many of its words a program has read. */
 static bool give_room(struct agent *agent, uint32_t place)
 {
     struct inbox *inbox = &agent->inbox[place];

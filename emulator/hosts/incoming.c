@@ -1,4 +1,4 @@
-/* What comes from other hosts is delivered, as a program of this host would do it. */
+/* Delivers what comes from other hosts, as a program of this host would. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "bell.h"
 #include "functional/claims.h"
 
-/* A reply for a card of another host waits until there is room in a frame: there is no limit but that of the queries. */
+/* Keeps a reply for a card of another host until there is room in a frame. False: no memory. */
 static bool answer_later(struct peer *peer, uint64_t header, uint64_t payload)
 {
     if (peer->answers + 2 > peer->answer_room) {
@@ -21,11 +21,11 @@ static bool answer_later(struct peer *peer, uint64_t header, uint64_t payload)
     peer->answer[peer->answers] = header;
     peer->answer[peer->answers + 1] = payload;
     peer->answers += 2;
-    peer->asked++;
+    peer->replies++;
     return true;
 }
 
-/* Have all replies gone that were to go when the mark was set, and come, but for those to the peer itself? */
+/* Returns whether all replies that were due when the marks were set have been sent, and have come to all hosts but the peer. */
 static bool mark_is_reached(struct agent *agent, struct peer *peer)
 {
     bool all = true;
@@ -35,8 +35,8 @@ static bool mark_is_reached(struct agent *agent, struct peer *peer)
         if (i == agent->host || to->hung_up) {
             continue;
         }
-        if (mark->frame == UINT64_MAX && to->gone >= mark->asked) {
-            mark->frame = to->gone_frame;
+        if (mark->frame == UINT64_MAX && to->replies_sent >= mark->replies) {
+            mark->frame = to->replies_frame;
         }
         all = all && mark->frame != UINT64_MAX && (to == peer || to->confirmed >= mark->frame);
     }
@@ -46,14 +46,14 @@ static bool mark_is_reached(struct agent *agent, struct peer *peer)
 uint64_t incoming_replied(struct agent *agent, struct peer *peer)
 {
     if (mark_is_reached(agent, peer)) {
-        peer->replied = peer->marked;
+        peer->replied = peer->replied_next;
     }
-    if (peer->replied == peer->marked && peer->came != peer->marked) {
-        peer->marked = peer->came;
+    if (peer->replied == peer->replied_next && peer->came != peer->replied_next) {
+        peer->replied_next = peer->came;
         for (uint32_t i = 0; i < agent->hosts->count; i++) {
-            peer->mark[i] = (struct reply_mark){agent->peer[i].asked, UINT64_MAX};
+            peer->mark[i] = (struct reply_mark){agent->peer[i].replies, UINT64_MAX};
         }
-        peer->replied = mark_is_reached(agent, peer) ? peer->marked : peer->replied;
+        peer->replied = mark_is_reached(agent, peer) ? peer->replied_next : peer->replied;
     }
     return peer->replied;
 }
@@ -68,8 +68,8 @@ bool incoming_answers(struct agent *agent)
         while (at < peer->answers && !peer->hung_up &&
                outgoing_packet(agent, peer, record, peer->answer[at], peer->answer[at + 1])) {
             at += 2;
-            peer->gone++;
-            peer->gone_frame = peer->sent + 1; /* the open one */
+            peer->replies_sent++;
+            peer->replies_frame = peer->sent + 1; /* the number that the open frame will have */
         }
         if (at > 0) {
             peer->answers -= at;
@@ -80,7 +80,7 @@ bool incoming_answers(struct agent *agent)
     return moved;
 }
 
-/* A packet for a card of this host; `from` has taken room for it. */
+/* Delivers a packet for a card of this host. If it is for the FIFO, host `from` has claimed room for it. */
 static bool packet_here(struct agent *agent, uint64_t header, uint64_t payload, uint32_t from, struct tally *tally)
 {
     struct packet packet = packet_of(header);
@@ -130,8 +130,8 @@ static bool take_put(struct agent *agent, const uint64_t *word, uint32_t n)
     return true;
 }
 
-/* What this host knows of a card of another one: nobody here may have it open, as the process that is said to does not
- * exist. */
+/* Notes how often a card of another host was opened. Process 1 or 0 stands for whoever has it open there: no program of this
+ * host can be that. */
 static void take_opens(struct agent *agent, uint32_t card, uint64_t opens)
 {
     uint32_t is_open = opens / 2 % 2 != 0;
@@ -143,7 +143,7 @@ static bool take_room(struct agent *agent, uint32_t card, uint32_t words)
 {
     struct card_shared *shared = &agent->job->card[card];
     uint64_t head = atomic_load(&shared->fifo_head);
-    do { /* the launcher gives back what the dead had taken */
+    do { /* the launcher may change it meanwhile: it gives back what dead programs had claimed */
         if (words > positions(head, atomic_load(&shared->fifo_tail))) {
             return false;
         }

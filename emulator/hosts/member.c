@@ -11,7 +11,7 @@
 
 #include "thread.h"
 
-enum { PATIENCE_MS = 10000 }; /* of a host that has lost another and hears nothing of vicrun */
+enum { PATIENCE_MS = 10000 }; /* until a host that has lost another one ends without a word of vicrun */
 
 bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes)
 {
@@ -32,7 +32,7 @@ const struct host_head *member_wait(struct member *member, uint32_t kind)
     return head->kind == kind ? head : NULL;
 }
 
-/* Until there is not too much output at vicrun that nobody reads. */
+/* Waits until vicrun has written most of the output that was sent to it. */
 static void wait_written(struct member *member, size_t n)
 {
     pthread_mutex_lock(&member->lock);
@@ -59,7 +59,7 @@ void member_last_output(struct member *member)
     pthread_mutex_unlock(&member->lock);
 }
 
-/* What programs, and vichost itself, write to standard output. */
+/* Sends vicrun what programs, and vichost itself, write to standard output. */
 static void *pump(void *what)
 {
     struct member *member = what;
@@ -103,7 +103,7 @@ void member_close(struct member *member)
     free(member->said.text);
 }
 
-/* Nobody is left to tell: all ends. */
+/* vicrun has hung up: ends all programs. */
 static void is_alone(struct launch *launch)
 {
     launch->signalled = true;
@@ -121,14 +121,14 @@ static void pass_on(struct launch *launch, int number)
     children_signal(launch, number);
 }
 
-/* Who joined in this moment has come too late: all others have gone. */
+/* The programs of all hosts have ended. One that has just joined came too late and is ended. */
 static void all_have_ended(struct launch *launch)
 {
     launch->held = false;
     if (launch->joiners > 0) {
         pass_on(launch, SIGTERM);
     }
-    launch->signalled = true; /* and nobody joins any more */
+    launch->signalled = true; /* nobody can join any more */
 }
 
 static void say_looks(struct launch *launch, bool patiently)
@@ -186,7 +186,7 @@ static void send_trace(struct member *member, uint32_t card)
     }
 }
 
-/* In the traces of other hosts' cards is what came from them. */
+/* The traces of other hosts' cards are sent too: they hold what came from these. */
 void member_results(struct launch *launch)
 {
     struct member *member = launch->member;
@@ -201,7 +201,8 @@ void member_results(struct launch *launch)
     }
 }
 
-/* The first host has to be there for it: it is asked before all have ended. */
+/* --trace: measures the clock a second time, and returns true when it is known. This happens before the host says that it has
+ * ended, as the first host has to be there for it. */
 static bool clock_is_known(struct member *member)
 {
     if (member->agent.job->config.trace_records == 0 || member->agent.job->config.mode == 1) {

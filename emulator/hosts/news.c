@@ -1,4 +1,4 @@
-/* What hosts tell each other beside packets: who is in the barrier, whose program has ended, who died. */
+/* What hosts tell each other besides packets: which cards are in the barrier, whose programs have ended, who died. */
 #include "agent.h"
 #include "bell.h"
 #include "functional/claims.h"
@@ -10,7 +10,7 @@ void news_crossed(struct agent *agent, uint32_t generation)
     bell_ring(&agent->job->shared->released);
 }
 
-/* Of an earlier generation: the card has come to that for the program that was killed in it. */
+/* Ignores a card that comes to an earlier generation: it did so for a program that was killed there. */
 void news_arrive(struct agent *agent, uint32_t card, uint32_t generation)
 {
     if (generation != agent->generation) {
@@ -40,7 +40,7 @@ void news_opens(struct agent *agent, uint32_t card)
     go_out(agent, card);
 }
 
-/* The answer comes behind the news that all have come, if they have: so the card knows. */
+/* The answer is sent after RECORD_CROSSED if all have come, so the card knows that when the answer arrives. */
 void news_leave(struct agent *agent, uint32_t card, uint32_t number)
 {
     go_out(agent, card);
@@ -58,8 +58,8 @@ void news_left(struct agent *agent, uint32_t card, uint32_t number)
     bell_ring(&agent->job->shared->released);
 }
 
-/* True: the end of a program waits until the words that it sent have come. So who waits for these words sees them first, as
- * on one machine. */
+/* Returns true if the end of the program has to wait, as words that it sent still wait for room in a FIFO here. A program that
+ * waits for these words so gets them before it learns of the end, as on one machine. */
 static bool comes_later(struct agent *agent, uint32_t card, uint32_t end)
 {
     struct peer *peer = peer_of(agent, card);
@@ -78,7 +78,7 @@ void news_end(struct agent *agent, uint32_t card, uint32_t end)
     if (comes_later(agent, card, end)) {
         return;
     }
-    if (end == CARD_RUNS && before == CARD_ENDED) { /* somebody has joined on it */
+    if (end == CARD_RUNS && before == CARD_ENDED) { /* a program has joined on this card */
         atomic_store(&shared->end, CARD_RUNS);
         atomic_fetch_sub(&agent->job->shared->ended, 1);
     } else if (before == CARD_RUNS && end != CARD_RUNS) {
@@ -108,7 +108,7 @@ void news_poison(struct agent *agent, uint32_t card)
     }
 }
 
-/* One record of one word more at most. False: there is no room now. */
+/* Sends a record that is at most one word longer than its head. False: there is no room now. */
 static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t card, uint32_t n, uint64_t value)
 {
     uint64_t head = record_word(kind, card, n);
@@ -122,7 +122,8 @@ static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t
     return at != NULL;
 }
 
-/* Is something that the card has sent to a host not answered yet? What other hosts reply to may be on its way to this one. */
+/* Returns whether something that the card has sent to hosts other than the peer is not answered yet: a reply to it may be on
+ * its way to the peer. */
 static bool others_reply(const struct agent *agent, const struct sender *sender, const struct peer *peer)
 {
     bool some = false;
@@ -133,7 +134,8 @@ static bool others_reply(const struct agent *agent, const struct sender *sender,
     return some;
 }
 
-/* Programs that have ended, when all that they have sent is in frames, and none of it leads there by way of another host. */
+/* Tells the peer which programs have ended, once all that they have sent is in frames and no reply to it is on its way there
+ * from another host. */
 static bool tell_ends(struct agent *agent, struct peer *peer)
 {
     bool moved = false;

@@ -17,11 +17,12 @@ static void copy_from(uint64_t *to, const struct ring *ring, uint64_t at, size_t
     memcpy(to + whole, ring->word, (n - whole) * sizeof *to);
 }
 
-/* Behind the last packet if that is in the same record, given without a count, else in one of its own. */
+/* Appends a packet to the open frame: to its last record if the head of that is `record`, but for the count, else in a new
+ * record. False: there is no room now. */
 bool outgoing_packet(struct agent *agent, struct peer *peer, uint64_t record, uint64_t header, uint64_t payload)
 {
     uint64_t *head = peer->packets;
-    if (head == NULL || (*head ^ record) >> 32 != 0 || peer->open->used + 2 > FRAME_WORDS) {
+    if (head == NULL || (*head ^ record) >> 32 != 0 || peer->open->used + 2 > peer->most) {
         head = stream_room(agent, peer, 3);
         if (head == NULL) {
             return false;
@@ -38,7 +39,7 @@ bool outgoing_packet(struct agent *agent, struct peer *peer, uint64_t record, ui
     return true;
 }
 
-/* All hosts know of the card what `opens` says. */
+/* Tells all hosts how often the card was opened. False: one of them could not be told now. */
 static bool tell_opens(struct agent *agent, uint32_t place)
 {
     uint64_t opens = agent->sender[place].opens;
@@ -59,27 +60,27 @@ static bool tell_opens(struct agent *agent, uint32_t place)
     return all;
 }
 
-/* --trace: the host knows by which call the card sends what comes next. False: there is no room. */
+/* --trace: tells the host which call of the card sends what comes next. False: there is no room now. */
 static bool tell_sent(struct agent *agent, struct sender *sender, struct peer *peer, uint32_t card)
 {
-    if (sender->marked[peer->host] != sender->mark) {
+    if (sender->call_told[peer->host] != sender->calls) {
         uint64_t *at = stream_room(agent, peer, 2);
         if (at == NULL) {
             return false;
         }
         at[0] = record_word(RECORD_SENT, card, sender->sent.thread);
         at[1] = sender->sent.at_ns;
-        sender->marked[peer->host] = sender->mark;
+        sender->call_told[peer->host] = sender->calls;
     }
     return true;
 }
 
 static void note_frame(struct sender *sender, const struct peer *peer)
 {
-    sender->frame[peer->host] = peer->sent + 1; /* the open one */
+    sender->frame[peer->host] = peer->sent + 1; /* the number that the open frame will have */
 }
 
-/* One packet of the present record. False: there is no room. */
+/* Moves one packet of the present record. False: there is no room now. */
 static bool move_packet(struct agent *agent, struct sender *sender, const struct ring *ring, uint32_t card)
 {
     uint64_t header = word_at(ring, sender->at), payload = word_at(ring, sender->at + 1);
@@ -113,7 +114,7 @@ static bool move_put(struct agent *agent, struct sender *sender, const struct ri
     return true;
 }
 
-/* To the barrier, or from it: the first host counts. */
+/* Passes on that the card comes to the barrier or leaves it, to the first host, which counts. False: no room now. */
 static bool move_visit(struct agent *agent, struct sender *sender, uint64_t head)
 {
     struct peer *first = &agent->peer[0];
@@ -130,11 +131,11 @@ static bool move_visit(struct agent *agent, struct sender *sender, uint64_t head
     return true;
 }
 
-/* The next record, or part of it. False: there is no room for it. */
+/* Moves the next record, or of packets only its head. False: there is no room now. */
 static bool move_record(struct agent *agent, struct sender *sender, const struct ring *ring, uint64_t tail, uint32_t card)
 {
     uint64_t word = word_at(ring, sender->at);
-    uint64_t head = record_word(record_kind(word), card, (uint32_t)word); /* whoever it says it is */
+    uint64_t head = record_word(record_kind(word), card, (uint32_t)word); /* whichever card it names */
     uint64_t left = tail - sender->at;
     bool good = 1 + record_words(head) <= left && (record_kind(head) != RECORD_PUT || (uint32_t)head <= RECORD_PUT_MOST);
     switch (good ? record_kind(head) : 0) {
@@ -149,19 +150,19 @@ static bool move_record(struct agent *agent, struct sender *sender, const struct
         sender->at += 2;
         return true;
     case RECORD_SENT:
-        sender->mark++;
+        sender->calls++;
         sender->sent = (struct trace_sent){word_at(ring, sender->at + 1), (uint32_t)head};
         sender->at += 2;
         return true;
     case RECORD_ARRIVE:
     case RECORD_LEAVE: return move_visit(agent, sender, head);
-    default: /* no program of this library has written that */
+    default: /* written over by the program: this library writes no such record */
         sender->at = tail;
         return true;
     }
 }
 
-/* What became of the card, when all that it has sent before is in frames. */
+/* Tells the other hosts if the card was closed, after all that it had sent before is in frames. */
 static void look_at_card(struct agent *agent, uint32_t place, uint64_t seat, bool closing)
 {
     struct sender *sender = &agent->sender[place];
@@ -182,7 +183,7 @@ static bool read_ring(struct agent *agent, uint32_t place)
     struct ring *ring = job_ring(agent->job, card);
     uint64_t seat = atomic_load(&shared->seat), before = sender->at;
     bool closing = atomic_load(&shared->closing) != 0, room = true;
-    uint64_t tail = atomic_load(&ring->tail); /* behind all that was sent before these */
+    uint64_t tail = atomic_load(&ring->tail); /* read after `seat` and `closing`: so it includes what was sent before */
     if (tail - sender->at > RING_WORDS) {
         sender->at = tail;
         sender->packets = 0;
@@ -204,7 +205,7 @@ static bool read_ring(struct agent *agent, uint32_t place)
     }
     if (sender->at != before) {
         atomic_store(&ring->flying, 1);
-        agent->answers = true; /* look again: of what was read perhaps nothing leaves this host */
+        agent->answers = true; /* look again: perhaps nothing of what was read has left this host */
         atomic_store(&ring->head, sender->at);
         bell_ring(&ring->space);
     }

@@ -1,5 +1,5 @@
-/* A host of a job that a PMIx launcher has started: srun, prun, mpirun. Each of its processes is a host; by PMIx they tell
- * each other the key of the job, where they listen and when all have ended, and vicrun of no host is above the others. */
+/* A host of a job that a PMIx launcher has started: srun, prun, mpirun. Each of its processes is a host. By PMIx they tell each
+ * other the key of the job, where they listen and when all have ended; none of them directs the others. */
 #define _GNU_SOURCE
 #include <stdio.h>
 
@@ -24,12 +24,15 @@ int pmix_run(int argc, char **argv, int signals)
 #include "entropy.h"
 #include "vic.h"
 
-enum { MEET_S = 9, PATIENCE_MS = 2000 };
+enum {
+    MEET_S = 9, /* for all hosts to come to a fence: what keeps a job from beginning is to be said within 10 s */
+    PATIENCE_MS = 2000
+};
 static const char place[] = "dvsim.host";
 
-/* What each tells all others. The begin stays as it is in all versions. */
+/* What each tells all others. `hello` is the same in all versions, so that another version can be named. */
 struct card_of_host {
-    struct host_hello hello; /* the key: that of rank 0 counts */
+    struct host_hello hello; /* the key of the job is that of rank 0 */
     uint32_t cards;
     struct host_address address;
     char name[HOST_NAME];
@@ -41,15 +44,15 @@ struct meeting {
     struct hosts hosts;
     char where[HOST_NAME + 10];
     struct host_address *address;
-    int event;               /* written to when all have ended, or the launcher has */
-    _Atomic bool over, gone; /* which of the two */
+    int event;               /* an eventfd: written to when `over` or `gone` becomes true */
+    _Atomic bool over, gone; /* the programs of all hosts have ended; the launcher has */
     bool asked;
     uint64_t asked_ns;
 };
 
 static struct meeting meeting = {.event = -1};
 
-/* The launcher ends all others. */
+/* Says why this host gives up, and lets the launcher end all others. Returns the exit code. */
 static int give_up(const char *what, pmix_status_t status)
 {
     if (what != NULL) {
@@ -112,7 +115,7 @@ static bool ask(uint32_t rank, struct card_of_host *other)
     return bytes >= sizeof other->hello;
 }
 
-/* Who are they all? False after saying what is wrong with one of them. */
+/* Gets what all hosts have told. False, after saying what is wrong with one of them. */
 static bool ask_all(uint32_t count)
 {
     struct hosts *hosts = &meeting.hosts;
@@ -149,7 +152,7 @@ static bool ask_all(uint32_t count)
     return true;
 }
 
-/* The cards of this host, of all. */
+/* Keeps of the job the share of this host. */
 static void take_share(struct options *options)
 {
     const struct host *own = &meeting.hosts.host[meeting.self.rank];
@@ -249,7 +252,8 @@ static int take_part(struct options *options, int signals)
     return code;
 }
 
-/* Everything up to the cards of all hosts. -1, or an exit code after saying why not. */
+/* Does all that comes before the memory of the job: listens, and gets to know the other hosts. -1, or an exit code after saying
+ * what is wrong. */
 static int meet(struct options *options)
 {
     struct agent *agent = &meeting.member.agent;

@@ -9,7 +9,8 @@
 #include "agent.h"
 #include "bell.h"
 
-enum { COMPLETIONS = 16, CONFIRM = WINDOW / 4, BEATS = 8 /* signs of life in the time after which a host is given up */ };
+enum { COMPLETIONS = 16, CONFIRM = WINDOW / 4, BEATS = 8 /* signs of life in the time after which a host is lost */,
+       SOON_NS = 20 * 1000 * 1000 };
 
 bool stream_begin(struct peer *peer)
 {
@@ -25,6 +26,7 @@ bool stream_begin(struct peer *peer)
         }
     }
     peer->last = &peer->queue;
+    peer->most = FRAME_LEAST;
     return true;
 }
 
@@ -49,7 +51,7 @@ void peer_lost(struct agent *agent, struct peer *peer, const char *why)
     news_poison(agent, peer->first);
 }
 
-/* Hand over what waits; who cannot now does so later. */
+/* Give libfabric the frames that wait. Those for which it has no room now go on waiting. */
 static void hand_over(struct agent *agent, struct peer *peer)
 {
     while (peer->queue != NULL && !peer->hung_up) {
@@ -69,7 +71,7 @@ static void hand_over(struct agent *agent, struct peer *peer)
     }
 }
 
-/* An empty frame to fill; NULL: all are on their way. */
+/* Returns an empty frame, or NULL if all are on their way. */
 static struct frame *take_idle(struct peer *peer)
 {
     struct frame *frame = peer->idle;
@@ -84,7 +86,7 @@ static struct frame *take_idle(struct peer *peer)
 
 static void go(struct agent *agent, struct peer *peer, struct frame *frame, bool counts)
 {
-    peer->told = peer->came;
+    peer->came_told = peer->came;
     peer->spoke_ns = job_clock_ns();
     peer->replied_told = incoming_replied(agent, peer);
     frame->word[0] = peer->came;
@@ -107,9 +109,28 @@ void stream_flush(struct agent *agent, struct peer *peer)
     hand_over(agent, peer);
 }
 
+/* Frames grow while full ones are confirmed soon: each costs both agents some time. Over a slow link they stay short, since
+ * a host is heard of only when a frame has come as a whole. */
+static void fit_frames(struct peer *peer)
+{
+    if (peer->timed == 0 || peer->confirmed < peer->timed) {
+        return;
+    }
+    if (job_clock_ns() - peer->timed_ns > SOON_NS) {
+        peer->most = FRAME_LEAST;
+    } else if (peer->most < FRAME_WORDS) {
+        peer->most *= 2;
+    }
+    peer->timed = 0;
+}
+
 uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words)
 {
-    if (peer->open != NULL && peer->open->used + words > FRAME_WORDS) {
+    if (peer->open != NULL && peer->open->used + words > peer->most) {
+        if (peer->timed == 0) {
+            peer->timed = peer->sent + 1;
+            peer->timed_ns = job_clock_ns();
+        }
         stream_flush(agent, peer);
     }
     if (peer->open == NULL) {
@@ -124,7 +145,8 @@ uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words)
     return at;
 }
 
-static void say_nothing(struct agent *agent, struct peer *peer)
+/* Sends a frame without records: it confirms, and shows that this host lives. */
+static void send_head(struct agent *agent, struct peer *peer)
 {
     struct frame *frame = peer->open == NULL ? take_idle(peer) : NULL;
     if (frame != NULL) {
@@ -136,9 +158,9 @@ void stream_confirm(struct agent *agent, bool all)
 {
     for (uint32_t i = 0; i < agent->hosts->count; i++) {
         struct peer *peer = &agent->peer[i];
-        bool much = peer->came - peer->told >= (all ? 1 : CONFIRM);
+        bool much = peer->came - peer->came_told >= (all ? 1 : CONFIRM);
         if (i != agent->host && (much || (all && incoming_replied(agent, peer) != peer->replied_told))) {
-            say_nothing(agent, peer);
+            send_head(agent, peer);
         }
     }
 }
@@ -161,7 +183,7 @@ static void look_for_ends(struct agent *agent)
     }
 }
 
-/* A host that says nothing is gone; unless it was this one that did not run. */
+/* A host of which nothing has been heard for too long is lost. It is not if this host did not run meanwhile. */
 void stream_keep_alive(struct agent *agent, uint64_t now_ns)
 {
     uint64_t beat_ns = agent->silence_ns / BEATS;
@@ -174,7 +196,7 @@ void stream_keep_alive(struct agent *agent, uint64_t now_ns)
             continue;
         }
         if (now_ns - peer->spoke_ns > beat_ns) {
-            say_nothing(agent, peer);
+            send_head(agent, peer);
         }
         if (slept && peer->heard_ns != 0) {
             peer->heard_ns = now_ns;
@@ -196,9 +218,10 @@ static void frame_came(struct agent *agent, struct frame *frame, size_t bytes)
     peer->heard_ns = job_clock_ns();
     if (good) {
         peer->confirmed = frame->word[0];
+        fit_frames(peer);
         good = incoming_frame(agent, peer, frame);
     }
-    if (good && frame->word[1] != peer->answered) { /* behind the replies, which may be in this frame */
+    if (good && frame->word[1] != peer->answered) { /* after the replies, which may be in this very frame */
         peer->answered = frame->word[1];
         agent->answers = true;
     }
@@ -243,7 +266,7 @@ bool stream_poll(struct agent *agent)
 
 void stream_sleep(struct agent *agent, int ms)
 {
-    look_for_ends(agent); /* with an event unread there is no sleep */
+    look_for_ends(agent); /* with an unread event poll would return at once */
     struct fid *both[] = {&agent->done->fid, &agent->news->fid};
     struct pollfd watched[3] = {{.fd = -1}, {.fd = -1}, {.fd = agent->wake, .events = POLLIN}};
     for (int i = 0; i < 2; i++) {

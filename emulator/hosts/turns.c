@@ -1,5 +1,5 @@
-/* Timed mode: the turns of the cards of this host. What vicrun says of them is copied into the memory of the job, and when all
- * that had the turn have stopped, it is told what they have done. */
+/* Timed mode: the turns of the cards of this host. vicrun says which cards go on and what they see; this is copied into the
+ * memory of the job. When all of them have stopped, vicrun is told what they have done. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
@@ -11,14 +11,14 @@
 #include "member.h"
 #include "thread.h"
 
-enum { LOOK_MS = 20 }; /* for hosts that are lost */
+enum { LOOK_MS = 20 }; /* how often to look whether a host is lost */
 
 static bool has_turn(const struct job *job, uint32_t card)
 {
     return atomic_load(&job->card[card].end) == CARD_RUNS && atomic_load(&timed_card_of(job, card)->state) == CARD_RUNNING;
 }
 
-/* An end is read before the state, which nobody changes after it. */
+/* Reads the end first: nobody changes the state of a card that has ended. */
 static void write_card(struct member *member, uint32_t card)
 {
     const struct job *job = member->agent.job;
@@ -33,7 +33,7 @@ static void write_card(struct member *member, uint32_t card)
     }
 }
 
-/* The agent has lost their host; else that host tells of its cards itself. */
+/* Tells vicrun that a card of a host that the agent has lost is dead. A host that is there does so itself. */
 static void write_lost(struct member *member, uint32_t card)
 {
     const struct job *job = member->agent.job;
@@ -105,7 +105,7 @@ void turns_stop(struct member *member)
     free(member->turns.text);
 }
 
-/* All is copied before the first of them goes on. */
+/* Copies what vicrun says, and returns how many cards are to go on. None of them does before all is copied. */
 static uint32_t copy_turns(struct launch *launch, struct member *member, const struct host_head *head)
 {
     const struct job *job = launch->job;

@@ -1,5 +1,5 @@
-/* vichost: one host of a job over several. vicrun starts it there by a command such as ssh and tells it what to do; it runs
- * the programs of this host as vicrun does, and an agent that carries what leaves it. */
+/* vichost: one host of a job over several. vicrun starts it there by a command such as ssh and sends it the order; it runs the
+ * programs of this host as vicrun would, and an agent for packets to and from other hosts. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,8 @@
 #include "member.h"
 #include "vic.h"
 
-/* What vicrun has said first. The texts behind it end with a 0 each: name of this host, folder, command line. */
+/* The first message of vicrun. After `hello` come texts that end with a 0 each: the name of this host, the folder, and the
+ * words of the command line. */
 struct order {
     struct host_hello hello;
     const char *name, *folder;
@@ -75,7 +76,7 @@ static void order_free(struct order *order)
     free(order->argv);
 }
 
-/* The name of its socket: hosts may share folders, so {host} stands for the name of each. */
+/* Puts the name of this host in place of {host} in the path of --serve, as hosts may share folders. */
 static void name_socket(struct order *order, struct options *options)
 {
     const char *text = options->serve, *place = text != NULL ? strstr(text, "{host}") : NULL;
@@ -85,7 +86,7 @@ static void name_socket(struct order *order, struct options *options)
     }
 }
 
-/* This host's share of the job. */
+/* Reads the options, and keeps of the job the share of this host. -1, or an exit code after saying what is wrong. */
 static int read_options(struct order *order, struct options *options)
 {
     int code = options_read(order->argc, order->argv, options);
@@ -105,7 +106,7 @@ static int read_options(struct order *order, struct options *options)
     return memory_check(&share, order->where); /* pages of other hosts' cards are never touched */
 }
 
-/* Meet the others. */
+/* Connects with all other hosts and waits for the start. False: the job cannot begin; the reason has been said. */
 static bool connect_all(struct member *member, struct launch *launch, const struct order *order)
 {
     const struct options *options = launch->options;
@@ -144,7 +145,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
 int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
-    launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* as exactly as the others are told */
+    launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* the very value that goes into HOST_CLOCK */
     if (!timed_make(launch) || !turns_start(member)) {
         fputs("vicrun: timed: no memory, or no thread\n", stderr);
         return 1;
@@ -154,8 +155,8 @@ int host_run(struct member *member, struct launch *launch, int signals)
         launch->held = true;
         launch->writers = writers_open();
         loop(launch, signals);
-        member_last_output(member); /* nobody hears any more what vicrun says */
-        agent_stop(&member->agent); /* what came from other hosts is in the trace */
+        member_last_output(member); /* HOST_WRITTEN is not read any more */
+        agent_stop(&member->agent); /* now all that came from other hosts is in the trace */
         launch_finish(launch, signals);
         code = launch->code;
     }

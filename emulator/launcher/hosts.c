@@ -192,7 +192,8 @@ static void has_gone(struct team *team, struct member *member)
     looks_stop(team->looks);
     clock_lost(team->clock, (uint32_t)(member - team->member));
     int code = host_code(member->pid, member->host, team->options->launch_with);
-    if (early && !team->gives_up) {
+    bool named = team->started && (code == 126 || code == 127); /* by vichost: a program that it cannot run */
+    if (early && !team->gives_up && !named) {
         fprintf(stderr, "vicrun: host %s: its vichost, %s, started by '%s', ended with exit code %d%s\n", member->host->name,
                 team->vichost, team->options->launch_with, code,
                 team->started ? " while its programs ran" : " before the programs could run");

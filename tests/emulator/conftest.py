@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 
+import namespaces
 import pytest
 from builds import Emulator, Threaded, ordered, plain, sanitized, threaded
 
@@ -33,6 +36,30 @@ def _threaded() -> Threaded:
 def _ordered() -> Threaded:
     """The same with words that are ordinary memory: what no counter orders is a race then."""
     return ordered()
+
+
+@pytest.fixture(scope="module")
+def hosts(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[namespaces.Hosts]:
+    """Two hosts, or one for each letter of the module's ``HOSTS``."""
+    namespaces.need(emulator.prefix)
+    with namespaces.hosts(str(os.getpid()), getattr(request.module, "HOSTS", "ab")) as made:
+        yield made
+
+
+@pytest.fixture
+def start_job() -> Iterator[Callable[[Sequence[str]], subprocess.Popen[str]]]:
+    """Return what starts a command whose output comes through pipes; it ends with the test."""
+    jobs = []
+
+    def start(command: Sequence[str]) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        jobs.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True))
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        job.kill()
+        job.communicate()
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,7 @@ FUNCTIONAL = (
     *(Case(name, (1, 2), options=SHALLOW) for name in ("barriers", "threads", "any_of")),
     Case("one_reader", (1, 2)),
     Case("both_close", (1, 1)),
+    Case("bulk", (1, 1)),
     *(Case("cancelled", (1, 1), (how,)) for how in ("waits", "message", "often", "team")),
     Case("client_last", (1, 1)),
     Case("client_waits", (1, 1)),
@@ -124,7 +125,6 @@ _MEMORY = "makes cards of one job in its own process, whose memory it is"
 
 ELSEWHERE = {
     "collective_patient": "sets the clock of its process forward",
-    "collective_zeroed": "loses a host: test_hosts.py",
     "checksum": _NO_CARD,
     "digest": _NO_CARD,
     "message_corpus": _NO_CARD,

@@ -21,13 +21,6 @@ MARK = {"VIC_TEST": f"hosts of {os.getpid()}"}
 """What all processes of jobs of this file have in their environment, vichosts too."""
 
 
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(str(os.getpid())) as made:
-        yield made
-
-
 def command(emulator, options, program, *arguments):
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     return [vicrun, *SMALL, *options, "--", str(program), *arguments]
@@ -174,7 +167,8 @@ def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
 
 def test_a_host_is_lost_while_a_program_sets_the_counter_of_its_teams_to_0(emulator, hosts):
     """Card 1 kills what started it: card 0 stops opening, though its wait finds 0 each time."""
-    done = run(emulator, [*hosts.options(1, 1), *PATIENT], "collective_zeroed")
+    words = ["LOST=yes", str(emulator.program("collective_counted"))]
+    done = run(emulator, [*hosts.options(1, 1), *PATIENT], Path("/usr/bin/env"), *words)
     assert done.stdout == "ended\n", done.stderr
 
 
@@ -236,6 +230,7 @@ def test_a_program_that_is_missing(emulator, hosts):
     assert code == 127
     assert f"host {hosts.names[1]}" in said or f"host {hosts.names[0]}" in said
     assert "cannot run '/nowhere/program'" in said
+    assert "its vichost" not in said
 
 
 def test_a_host_that_does_not_exist(emulator, hosts):
@@ -265,6 +260,21 @@ def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path
     options = [*hosts.options(1, 1), *PATIENT, "--launch-with", f"{slow} {{host}}"]
     done = run(emulator, options, "exchange")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_hosts_that_are_there_but_never_ready(emulator, hosts, tmp_path):
+    """The second one says HOST_HERE, and nothing more: vicrun gives it 30 s in all."""
+    stuck = tmp_path / "stuck"
+    stuck.write_text(
+        "#!/bin/sh\ncase $1 in *b) printf '\\022tsh\\0\\0\\0\\0'; exec sleep 300;; esac\n"
+        'exec ip netns exec "$1" "$2"\n'
+    )
+    stuck.chmod(0o700)
+    options = [*hosts.options(1, 1), "--launch-with", f"{stuck} {{host}}"]
+    done = run(emulator, options, "calls")
+    late = f"is there, but was not ready in 30 s, started by '{stuck} {{host}}'"
+    assert (done.returncode, done.stderr) == (1, f"vicrun: host {hosts.names[1]}: {late}\n")
+    assert nothing_is_left()
 
 
 def test_an_interface_that_it_does_not_have(emulator, hosts):

@@ -1,6 +1,5 @@
 """Does a job over hosts that are far apart do what it does nearby? Delays of 0.1, 10 and 100 ms."""
 
-import os
 import subprocess
 import sys
 import time
@@ -12,13 +11,6 @@ import pytest
 from test_hosts import PATIENT, run
 
 BOTH_WAYS = 2  # a program of these waits for an answer from the other host at least once
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"far-{os.getpid()}") as made:
-        yield made
 
 
 @contextmanager

@@ -6,19 +6,11 @@ import signal
 import subprocess
 from pathlib import Path
 
-import namespaces
 import pytest
 from harness.processes import until
 from test_death import DIED
 from test_hosts import PATIENT, command
 from test_join import SAY, result
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"j{os.getpid()}") as made:
-        yield made
 
 
 class Job:

@@ -1,24 +1,16 @@
 """Does what the network does between hosts change nothing but the time: loss, a rate, a cut?"""
 
-import os
 import subprocess
 import time
+from contextlib import contextmanager
 
 import namespaces
 import pytest
 from test_hosts import PATIENT, command, run
 
 LOSS = "meta l4proto tcp numgen random mod 100 < {} counter drop"
-RATE = ["root", "tbf", "rate", "20mbit", "burst", "32k", "latency", "400ms"]
 CUT_S = 0.6
 MOST_JOBS = 40
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"net-{os.getpid()}") as made:
-        yield made
 
 
 @pytest.mark.parametrize("name", ["exchange", "surprise", "messages"])
@@ -37,12 +29,27 @@ def test_packets_are_lost(emulator, hosts, name, percent):
         assert lost() > 0
 
 
-def test_a_slow_link(emulator, hosts):
-    hosts.on(0, "tc", "qdisc", "add", "dev", namespaces.LINK, *RATE)
+@contextmanager
+def slowed(hosts, rate, latency):
+    """Let the first host send no faster than that."""
+    limit = ["root", "tbf", "rate", rate, "burst", "32k", "latency", latency]
+    hosts.on(0, "tc", "qdisc", "add", "dev", namespaces.LINK, *limit)
     try:
-        done = run(emulator, [*hosts.options(1, 2), *PATIENT], "exchange")
+        yield
     finally:
         hosts.on(0, "tc", "qdisc", "del", "dev", namespaces.LINK, "root")
+
+
+def test_a_slow_link(emulator, hosts):
+    with slowed(hosts, "20mbit", "400ms"):
+        done = run(emulator, [*hosts.options(1, 2), *PATIENT], "exchange")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_host_that_sends_much_over_a_slow_link_is_not_lost(emulator, hosts):
+    """A frame of the greatest length takes 4.2 s there, in which nothing is heard of the host."""
+    with slowed(hosts, "1mbit", "2s"):
+        done = run(emulator, [*hosts.options(1, 1), "--host-timeout", "4s"], "bulk")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -6,20 +6,11 @@ import os
 import signal
 import subprocess
 
-import namespaces
-import pytest
 from emulator_build import SMALL
 from harness.processes import children, until
 from test_stalled_reader import PAGE, SET_SIZE, stalled
 
 PATIENT = ("--host-timeout", "20s")
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"out{os.getpid()}") as made:
-        yield made
 
 
 @contextlib.contextmanager

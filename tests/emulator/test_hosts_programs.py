@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 
-import namespaces
 import over_hosts
 import pytest
 from emulator_build import PROGRAMS, SMALL, build
@@ -14,13 +13,6 @@ from test_hosts import PATIENT
 HASH = re.compile(r"trace hash ([0-9a-f]{16})")
 LINKED = ("ends_halfway", "halfway", "message_wrap")
 """Programs that know the library's own headers."""
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"p{os.getpid()}") as made:
-        yield made
 
 
 def program(emulator, name):

@@ -1,21 +1,12 @@
 """Programs that are killed on one of several hosts and started again: see test_return.py."""
 
-import os
 from pathlib import Path
 
-import namespaces
 import pytest
 from emulator_build import PROGRAMS, build
 from test_death import DIED, ENDED
 from test_hosts import PATIENT, run
 from test_return import RESTART, check_flushed, deaths
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"r{os.getpid()}") as made:
-        yield made
 
 
 def again(emulator, hosts, cards, name, *arguments, options=()):

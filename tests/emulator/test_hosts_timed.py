@@ -6,7 +6,6 @@ import signal
 import subprocess
 from pathlib import Path
 
-import namespaces
 import pytest
 from emulator_build import SMALL
 from harness.processes import children
@@ -14,16 +13,10 @@ from test_death import gone
 from test_hosts import PATIENT
 
 HASH = re.compile(r"trace hash ([0-9a-f]{16})")
+HOSTS = "abcd"
 TIMED = [*SMALL, "--mode", "timed"]
 SPLITS = [(4, 0, 0, 0), (1, 3, 0, 0), (1, 1, 1, 1)]
 """Of four cards, over one, two and four hosts."""
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix)
-    with namespaces.hosts(f"t{os.getpid()}", "abcd") as made:
-        yield made
 
 
 def run(emulator, options, name, *arguments):
@@ -61,8 +54,9 @@ def test_what_programs_do_is_the_same_over_hosts(emulator, hosts, name):
     assert traced(done) == alone(emulator, 3, name)
 
 
-def test_64_cards(emulator, hosts):
-    done = run(emulator, [*hosts.options(16, 16, 16, 16), "--stats"], "timed_crowd")
+@pytest.mark.parametrize("split", [(64, 0, 0, 0), (32, 32, 0, 0), (16, 16, 16, 16)], ids=str)
+def test_64_cards(emulator, hosts, split):
+    done = run(emulator, [*hosts.options(*split), "--stats"], "timed_crowd")
     assert traced(done) == alone(emulator, 64, "timed_crowd")
 
 

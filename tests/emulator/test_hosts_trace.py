@@ -1,14 +1,12 @@
 """Are the traces of a job over hosts one file, on one clock?"""
 
 import json
-import os
 import re
 import socket
 import sys
 from collections import Counter
 from pathlib import Path
 
-import namespaces
 import pytest
 from emulator_build import SMALL
 from test_hosts import PATIENT, run
@@ -16,13 +14,6 @@ from test_hosts import PATIENT, run
 SENDS = ("vic_put", "vic_send", "vic_send_cached", "vic_dma_send", "vic_get")
 AHEAD_S = 5000
 """How much later it is on the second host, in a time namespace of its own."""
-
-
-@pytest.fixture(scope="module")
-def hosts(emulator):
-    namespaces.need(emulator.prefix, "unshare")
-    with namespaces.hosts(f"trace-{os.getpid()}") as made:
-        yield made
 
 
 def ahead(hosts, folder):

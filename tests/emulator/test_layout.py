@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (17, "5e1d6777de3b5536")
+LAYOUT = (18, "3b86a141e6aa231a")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {

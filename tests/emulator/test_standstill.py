@@ -20,25 +20,18 @@ WAITS = [
 """What each card of programs/standstill.c waits for."""
 
 
+STANDS_STILL = "standstill: for 5 s every program waits, and nothing is on its way"
+
+
 @pytest.fixture
-def job_of():
-    """Return what starts the program on some cards; it is ended when the test is."""
-    jobs = []
+def job_of(start_job):
+    """Return what starts the program on some cards."""
 
     def start(emulator, cards, name="standstill", *arguments):
         vicrun = [*emulator.before, str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards)]
-        jobs.append(
-            subprocess.Popen(
-                [*vicrun, *SMALL, str(emulator.program(name)), *arguments],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            )
-        )  # fmt: skip
-        return jobs[-1]
+        return start_job([*vicrun, *SMALL, str(emulator.program(name)), *arguments])
 
-    yield start
-    for job in jobs:
-        job.kill()
-        job.communicate()
+    return start
 
 
 def said(job, first, cards):
@@ -49,8 +42,8 @@ def said(job, first, cards):
     assert found == [f"vicrun:   {card}\n" for card in cards]
 
 
-def test_nothing_moves_while_one_program_is_elsewhere(emulator, job_of):
-    job = job_of(emulator, 7)
+def check_one_elsewhere(job):
+    """Standstill on 7 cards: the program of the last one is elsewhere until it is killed."""
     elsewhere = "card 6 waits for nothing: its program computes, or waits elsewhere"
     others = [line.format("0, 2, 3, 4, 5, 6") for line in WAITS]
     said(job, "standstill: for 5 s no wait has ended", [*others, elsewhere])
@@ -59,23 +52,35 @@ def test_nothing_moves_while_one_program_is_elsewhere(emulator, job_of):
     assert job.returncode == 128 + signal.SIGKILL
 
 
-def test_who_interrupts_a_deadlock_is_told_again_who_waits(sanitized, job_of):
-    job = job_of(sanitized, 6)
+def check_interrupted_deadlock(job):
+    """Standstill on 6 cards, interrupted when it has been reported."""
     waits = [line.format("0, 2, 3, 4, 5") for line in WAITS]
-    said(job, "standstill: for 5 s every program waits, and nothing is on its way", waits)
+    said(job, STANDS_STILL, waits)
     job.send_signal(signal.SIGINT)
     said(job, "SIGINT: who waits for what", waits)
     assert job.communicate()[1] == ""
     assert job.returncode == 128 + signal.SIGINT
 
 
-def test_servers_that_nobody_needs_are_no_standstill(emulator, job_of):
-    job = job_of(emulator, 4, "idle", "server")
+def check_idle_servers(job):
+    """Servers on 4 cards, and a program that is elsewhere: there is no report."""
     elsewhere = int(job.stdout.readline())
     with pytest.raises(subprocess.TimeoutExpired):
-        job.wait(timeout=9)  # the first report comes after 6 s, the second after 11
+        job.wait(timeout=9)  # the first report would come after 6 s, the second after 11
     os.kill(elsewhere, signal.SIGKILL)
     assert job.communicate()[1] == "vicrun: card 3 was killed by signal 9 (Killed)\n"
+
+
+def test_nothing_moves_while_one_program_is_elsewhere(emulator, job_of):
+    check_one_elsewhere(job_of(emulator, 7))
+
+
+def test_who_interrupts_a_deadlock_is_told_again_who_waits(sanitized, job_of):
+    check_interrupted_deadlock(job_of(sanitized, 6))
+
+
+def test_servers_that_nobody_needs_are_no_standstill(emulator, job_of):
+    check_idle_servers(job_of(emulator, 4, "idle", "server"))
 
 
 def test_a_deadlock_beside_a_server_that_looks_round_is_told(emulator, job_of):
@@ -90,7 +95,7 @@ def test_a_deadlock_beside_a_server_that_looks_round_is_told(emulator, job_of):
 def test_servers_without_anybody_who_could_send_stand_still(emulator, job_of):
     job = job_of(emulator, 3, "idle", "nobody")
     said(
-        job, "standstill: for 5 s every program waits, and nothing is on its way",
+        job, STANDS_STILL,
         ["card 0 waits for a message (vic_message_recv)",
          "card 1 waits for something to receive (vic_client_recv)",
          "card 2 waits for 1 word in its FIFO (0 there)"],
@@ -109,6 +114,6 @@ def test_a_message_for_a_card_that_opens_none_stands_still(emulator, job_of):
 def test_waits_in_slices_stand_still(emulator, job_of):
     job = job_of(emulator, 2, "idle", "slices")
     said(
-        job, "standstill: for 5 s every program waits, and nothing is on its way",
+        job, STANDS_STILL,
         [f"card {card} waits for counter 5 to read 0 (it reads 2)" for card in range(2)],
     )  # fmt: skip

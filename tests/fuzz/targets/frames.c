@@ -136,8 +136,8 @@ static void begin(struct side *one)
         memset(&job->rings[i], 0, offsetof(struct ring, word));
         struct sender *sender = &agent->sender[i];
         memset(sender->frame, 0, 3 * sizeof *sender->frame);
-        memset(sender->marked, 0, 3 * sizeof *sender->marked);
-        *sender = (struct sender){.frame = sender->frame, .marked = sender->marked};
+        memset(sender->call_told, 0, 3 * sizeof *sender->call_told);
+        *sender = (struct sender){.frame = sender->frame, .call_told = sender->call_told};
         agent->inbox[i].count = agent->inbox[i].owed_count = agent->inbox[i].first = agent->inbox[i].owed_first = 0;
     }
     memcpy((void *)job->shared, &one->head, sizeof one->head);
