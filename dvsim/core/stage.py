@@ -133,20 +133,14 @@ class Happening(simpy.Event):
         self.callbacks: list[Callable[[Any], Any]] = []
         self._value = simpy.events.PENDING
 
-    def happen(self, value: object = None) -> Happening:
-        """Let it happen, with a value for who waits."""
-        self._ok, self._value = True, value
-        self.env.events += 1  # type: ignore[attr-defined]  # of a Clock
-        callbacks, self.callbacks = self.callbacks, None  # type: ignore[assignment]
-        for callback in callbacks:  # `_tell` without a call, as most events happen here
-            callback(self)
-        return self
-
-    def _tell(self) -> None:
+    def happen(self, value: object = None, ok: bool = True) -> Happening:
+        """Let it happen, with a value for who waits, or the error with which it fails."""
+        self._ok, self._value = ok, value
         self.env.events += 1  # type: ignore[attr-defined]  # of a Clock
         callbacks, self.callbacks = self.callbacks, None  # type: ignore[assignment]
         for callback in callbacks:
             callback(self)
+        return self
 
 
 class Steps(Happening):
@@ -174,14 +168,14 @@ class Steps(Happening):
                     event.callbacks.append(self._bound)
                     return
         except StopIteration as end:
-            self._ok, self._value = True, end.value
+            ok, value = True, end.value
         except Exception as error:
             if not self.callbacks:  # nobody waits for this process
                 raise
-            self._ok, self._value = False, error
-        self._tell()
-        if not self._ok and not self.defused:
-            raise self._value
+            ok, value = False, error
+        self.happen(value, ok)
+        if not ok and not self.defused:
+            raise value
 
 
 class Call(simpy.Event):
@@ -229,10 +223,9 @@ class All(Happening):
             return
         if not event._ok:
             event.defused = True
-            self._ok, self._value = False, event._value
-            self._tell()
+            self.happen(event._value, ok=False)
             if not self.defused:
-                raise self._value
+                raise event._value
         elif not self._missing:
             self.happen()
 

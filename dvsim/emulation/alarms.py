@@ -26,17 +26,17 @@ LIMITS = {
         "1 bsl 60",
     ),
 }
-"""What reads a limit of a node, what sets it, and a value that no machine keeps."""
+"""Erlang calls that read and set a limit of a node, and a value that every machine exceeds."""
 
 BEGUN = "begun"
-MARGIN_S = 0.5  # after the end of an alarm, until its limit is surely back
+MARGIN_S = 0.5  # after the end of an alarm; its old limit is surely set by then
 
 
 class Alarm(NamedTuple):
-    """A limit of nodes that cannot be kept for a while.
+    """A limit of some nodes that is exceeded for a while.
 
     Attributes:
-        what: Whose limit it is.
+        what: Which limit.
         begin, end: Seconds after the first publish.
         nodes: Their numbers, from 0. An alarm of one node stops the publishers of all.
     """
@@ -50,8 +50,8 @@ class Alarm(NamedTuple):
 class Alarms:
     """The alarms of one run; a context that ends with it.
 
-    rabbitmqctl may take seconds to reach a node. So nodes are told before the run, and wait for a
-    file that says when it began.
+    rabbitmqctl may take seconds to reach a node. So nodes get the alarms before the run, and wait
+    for a file with the time at which it begins.
     """
 
     def __init__(self, brokers: Brokers, alarms: Sequence[Alarm]) -> None:
@@ -60,7 +60,7 @@ class Alarms:
         self._over = float("inf")
 
     def __enter__(self) -> Self:
-        """Tell the nodes."""
+        """Give the nodes their alarms."""
         folder = Path(self._folder.name)
         try:
             for one in self._alarms:
@@ -73,16 +73,16 @@ class Alarms:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the folder: a node that still waits for a beginning does so no more."""
+        """Remove the folder: nodes that still wait for the file stop waiting."""
         self._folder.cleanup()
 
     @property
     def pending(self) -> bool:
-        """Whether an alarm is to come or not yet over."""
+        """Whether there is an alarm now, or later."""
         return time.time() < self._over
 
     def begin(self) -> None:
-        """Let the run begin now."""
+        """Write the file: the run begins now."""
         now = time.time()
         self._over = now + max(one.end for one in self._alarms) + MARGIN_S
         folder = Path(self._folder.name)

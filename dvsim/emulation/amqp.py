@@ -1,4 +1,4 @@
-"""A broker as a client sees it: where it is, the queue of a receiver, and errors in words."""
+"""A broker as a client sees it: its address, the queue of a receiver, and errors that name it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from dvsim.errors import RunFailed
 
 PORT = 5672
-UNUSED_MS = 24 * 3600 * 1000  # after which a broker removes a queue that a dead harness has left
-TCP_S = 8.0  # until a machine answers at all, however busy its broker is
+UNUSED_MS = 24 * 3600 * 1000  # without use; then the broker removes the queue of a dead harness
+TCP_S = 8.0  # for a machine to accept a connection; its broker may take longer
 CONNECT_S = 30.0
 LOST = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 5000}
 """A machine of which the network says nothing for five seconds is lost."""
@@ -21,9 +21,9 @@ LOST = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3, "TCP_USER_TIMEO
 
 @dataclass(frozen=True)
 class Target:
-    """A broker and who we are to it; never printed, since it holds the password.
+    """A broker with user and password. Its repr has no password.
 
-    `host` is the one that a private broker was started on, if it is another machine.
+    `host` is where a private broker was started, if on another machine.
     """
 
     url: str
@@ -47,10 +47,10 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
 
     Args:
         target: The broker.
-        what: How the connection calls itself.
+        what: The name of the connection, as the broker shows it.
 
     Raises:
-        RunFailed: If there is no broker, or it does not want us.
+        RunFailed: If there is no broker, or it refuses the connection.
     """
     import pika
 
@@ -59,10 +59,10 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
 
 
 def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
-    """Return what a connection of any sort takes, see `connect`."""
+    """Return the parameters of a connection, blocking or not; see `connect`."""
     import pika
 
-    logging.getLogger("pika").addHandler(logging.NullHandler())  # what it has to say is raised
+    logging.getLogger("pika").addHandler(logging.NullHandler())  # it raises what it logs
     parts = urlsplit(target.url)
     return pika.ConnectionParameters(
         host=parts.hostname or "",
@@ -96,7 +96,7 @@ def spoken(target: Target) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """Say why, in words: the errors of pika wrap each other, and most have no text."""
+    """Return the reason of an error: those of pika wrap each other, and most have no text."""
     from pika import exceptions
 
     inner = error
@@ -122,19 +122,19 @@ def _reason(error: BaseException) -> str:
         return f"{getattr(inner, 'reply_text', '')} ({code})"
     if isinstance(inner, OSError) and inner.strerror:
         return inner.strerror.lower()
-    said = ", ".join(map(str, inner.args)) if inner.args else ""
-    return said or type(inner).__name__
+    text = ", ".join(map(str, inner.args)) if inner.args else ""
+    return text or type(inner).__name__
 
 
 class Queue:
-    """The queue of one receiver, for one iteration, with a connection of the harness's own.
+    """The queue of one receiver for one iteration, with a connection of its own.
 
-    Its name and that of its exchange belong to this run, so nothing of anybody else is touched.
+    The names of queue and exchange contain the token, so no other run has the same.
 
     Args:
         target: The broker.
         receiver: 1 …; queue and topic of the first end with ``.A``, as in the paper.
-        token: Names the run.
+        token: Of the run.
     """
 
     def __init__(self, target: Target, receiver: int, token: str) -> None:
@@ -165,9 +165,9 @@ class Queue:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Delete the queue, and with the last of them goes the exchange.
+        """Delete the queue; the broker deletes the exchange with the last one.
 
-        A broker that does not answer any more is left alone.
+        A broker that does not answer is no error.
         """
         with suppress(Exception):
             self.channel.queue_delete(self.name)
@@ -184,7 +184,7 @@ class Queue:
             return int(found.method.message_count)
 
     def events(self, seconds: float) -> None:
-        """Let what has come call whom it concerns, and wait for more.
+        """Wait so long for events, and call their callbacks.
 
         Raises:
             RunFailed: If the broker is gone.
@@ -193,10 +193,10 @@ class Queue:
             self._connection.process_data_events(time_limit=seconds)
 
     def broker(self) -> dict[str, str]:
-        """Return what the broker says that it is."""
-        said = self._connection._impl.server_properties  # pika shows it nowhere else
+        """Return product, version, platform and name of the cluster, as the broker states them."""
+        stated = self._connection._impl.server_properties  # pika has it nowhere else
         known = ("product", "version", "platform", "cluster_name")
-        text = {key: said.get(key) for key in known}
+        text = {key: stated.get(key) for key in known}
         return {
             key: value.decode() if isinstance(value, bytes) else str(value)
             for key, value in text.items()

@@ -1,4 +1,4 @@
-"""What the messages of an emulated run hold, and the sum that proves that all of it arrived.
+"""The bodies of the messages of an emulated run, and a sum by which to see that all arrived.
 
 A body begins with its number, as many of its eight little-endian bytes as fit; the rest is a
 window of a seeded block that moves with the number, so that no two bodies of some size are alike.

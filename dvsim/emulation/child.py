@@ -1,4 +1,4 @@
-"""Programs that the harness starts: they end with it, whatever ends it, and say why they failed."""
+"""Programs that the harness starts. They end with it; an error shows the end of their stderr."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,8 +26,8 @@ class Child:
         name: What an error calls it.
         command: The program, by its full path, and its arguments; no secrets.
         environment: Set in addition to that of this process.
-        talks: Whether stdin and stdout are pipes of text; else they lead nowhere.
-        folder: Where it begins; that of this process if it is None.
+        talks: Whether stdin and stdout are pipes of text; if not, they are /dev/null.
+        folder: Its working directory; None: that of this process.
     """
 
     def __init__(
@@ -41,25 +41,24 @@ class Child:
     ) -> None:
         self.name, self.command = name, list(command)
         self.usage_s = 0.0  # CPU seconds of it and what it has waited for, once it has ended
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         pipe = subprocess.PIPE if talks else subprocess.DEVNULL
-        try:
-            self._process = subprocess.Popen(
-                bound(self.command, signal.SIGTERM),
-                stdin=pipe,
-                stdout=pipe,
-                stderr=self._errors,
-                text=True,
-                bufsize=1,
-                env={**os.environ, **(environment or {})},
-                cwd=folder,
-                start_new_session=True,
-            )
-        except BaseException as error:
-            self._errors.close()
-            if isinstance(error, OSError):
+        with ExitStack() as stack:
+            self._errors: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+            try:
+                self._process = subprocess.Popen(
+                    bound(self.command, signal.SIGTERM),
+                    stdin=pipe,
+                    stdout=pipe,
+                    stderr=self._errors,
+                    text=True,
+                    bufsize=1,
+                    env={**os.environ, **(environment or {})},
+                    cwd=folder,
+                    start_new_session=True,
+                )
+            except OSError as error:
                 raise RunFailed(f"cannot start {name}: {error}") from error
-            raise
+            stack.pop_all()  # `end` closes the file
 
     @property
     def pid(self) -> int:
@@ -70,13 +69,13 @@ class Child:
         """Write a line to its stdin.
 
         Raises:
-            RunFailed: If it does not read any more.
+            RunFailed: If its stdin is closed.
         """
         if not self.reads(line):
             raise self.failed()
 
     def reads(self, line: str) -> bool:
-        """Write a line to its stdin; False if it does not read any more."""
+        """Write a line to its stdin; False if that is closed."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -120,21 +119,23 @@ class Child:
         return os.pread(self._errors.fileno(), end, 0).decode(errors="replace")
 
     def end(self, *, at_once: bool = False, patience_s: float = 0.0) -> None:
-        """End it, gently first unless it shall be at once; no error if it has ended already.
+        """End it: by SIGTERM, and by SIGKILL if that does not help. One that has ended is no error.
 
-        With patience it has that long to end by itself.
+        Args:
+            at_once: Begin with SIGKILL.
+            patience_s: Wait so long before, for it to end by itself.
         """
         self._wait(patience_s)
         try:
             for number in (signal.SIGTERM, signal.SIGKILL)[at_once:]:
                 if self.ended() is not None:
                     break
-                os.kill(self.pid, number)  # it is a child and not waited for: no other has its id
+                os.kill(self.pid, number)  # a child keeps its number until it is waited for
                 self._wait(PATIENCE_S)
         finally:
             for stream in (self._process.stdin, self._process.stdout, self._errors):
                 if stream is not None:
-                    with suppress(OSError):  # what it has not read is nobody's loss
+                    with suppress(OSError):  # stdin may hold what it has not read
                         stream.close()
 
     def _wait(self, seconds: float) -> int | None:

@@ -38,11 +38,11 @@ class Client:
             next(self._turns)
 
     def begin(self) -> None:
-        """Do what a new channel is for, and call `ready`."""
+        """Set up a new channel, and call `ready`."""
         raise NotImplementedError
 
     def interrupt(self) -> None:
-        """Forget what only the lost channel knew."""
+        """Drop what belonged to the lost channel."""
         raise NotImplementedError
 
     def resume(self) -> None:
@@ -76,13 +76,13 @@ class Client:
         self.loop.loop.call_later(seconds, what)
 
     def close(self) -> None:
-        """Begin to close the connection, open or on its way to it."""
+        """Begin to close the connection, which may be open or still opening."""
         if not self.gone and not self.connection.is_closing:
             self.connection.close()
 
     @property
     def gone(self) -> bool:
-        """Whether there is no connection, or none any more."""
+        """Whether there is no connection, or it is closed."""
         return self.connection is None or self.connection.is_closed
 
     def _connected(self, _: object = None) -> None:
@@ -104,20 +104,20 @@ class Client:
             self.later(self.loop.asked.away_s, self.connect)
 
     def _closed(self, _: object, error: BaseException) -> None:
-        """Open another channel, unless the connection is lost, too: a queue's node may be down."""
+        """Open another channel if the connection is left: the node of the queue may be down."""
         if self.connection.is_open and self._bears(error):
             self.interrupt()
             self.later(AGAIN_S, self._connected)
 
     def _bears(self, error: BaseException) -> bool:
-        """Return whether the run goes on without a connection or channel."""
+        """Return whether the run goes on after this loss; fail it if no node is to die."""
         if not self.loop.closing and self.loop.deaths is None:
             self.loop.fail(str(error))
         return not self.loop.closing and self.loop.failure is None
 
 
 class Sender(Client):
-    """Publishes every n-th message, as its window and their times allow."""
+    """Publishes every n-th message, when it is due and the window has room."""
 
     def __init__(self, loop: Loop, number: int, queue: str) -> None:
         import pika
@@ -125,9 +125,9 @@ class Sender(Client):
         super().__init__(loop, number, queue)
         self.next, self.sent = number, 0
         self.waiting: OrderedDict[int, int] = OrderedDict()  # by tag, in order
-        self.again: deque[int] = deque()  # to be sent once more
-        self.failed: list[int] = []  # that wait until then
-        self.unrouted: set[int] = set()  # which the broker gave back
+        self.again: deque[int] = deque()  # to be sent again now
+        self.failed: list[int] = []  # to be sent again after a while
+        self.unrouted: set[int] = set()  # returned by the broker, not yet confirmed
         self.timed = False
         self.properties = pika.BasicProperties(delivery_mode=PERSISTENT)
         self.padding = bytes(max(0, loop.asked.size - HEAD.size))
@@ -137,7 +137,7 @@ class Sender(Client):
         return (*self.waiting.values(), *self.again, *self.failed)
 
     def begin(self) -> None:
-        """Ask for confirms; and for messages back whose queue has no living node."""
+        """Ask for confirms, and for the return of messages whose queue has no living node."""
         for add, stopped in (
             (self.connection.add_on_connection_blocked_callback, True),
             (self.connection.add_on_connection_unblocked_callback, False),
@@ -148,7 +148,7 @@ class Sender(Client):
         self.ready()
 
     def interrupt(self) -> None:
-        """Send again what was not confirmed; a lost connection is stopped no more."""
+        """Let what was not confirmed be sent again; note that no node forbids to publish."""
         self.loop.stop(self.number, stopped=False)
         self.again.extendleft(reversed(self.waiting.values()))
         self.waiting.clear()
@@ -156,7 +156,7 @@ class Sender(Client):
         self.sent = 0
 
     def resume(self) -> None:
-        """Publish what waits."""
+        """Go on publishing."""
         self.more()
 
     def more(self) -> None:
@@ -201,11 +201,11 @@ class Sender(Client):
         self.more()
 
     def returned(self, _c: object, _m: object, _p: object, body: bytes) -> None:
-        """Note a message that has no queue now; its confirm comes behind."""
+        """Note a message that has no queue now; its confirm comes after this."""
         self.unrouted.add(HEAD.unpack_from(body)[0])
 
     def answered(self, frame: Any) -> None:  # noqa: ANN401
-        """Note a confirm, or that the broker refused."""
+        """Note a confirm or a refusal of the broker."""
         import pika
 
         loop, seen = self.loop, self.loop.seen
@@ -246,13 +246,13 @@ class Receiver(Client):
         self.every = min(loop.asked.acknowledge, prefetch or loop.asked.acknowledge)
 
     def begin(self) -> None:
-        """Take messages from now on."""
+        """Begin to consume."""
         self.channel.basic_qos(prefetch_count=self.loop.asked.prefetch)
         self.channel.add_on_cancel_callback(lambda _: self.later(AGAIN_S, self.subscribe))
         self.subscribe()
 
     def subscribe(self) -> None:
-        """Consume from the queue; from a stream what comes behind the last message."""
+        """Consume from the queue; from a stream what follows the last message received."""
         if not self.channel.is_open:
             return
         stream = self.loop.asked.queue == "stream" and self.started
@@ -261,7 +261,7 @@ class Receiver(Client):
         self.channel.basic_consume(self.queue, self.came, arguments=arguments, callback=self.ready)
 
     def interrupt(self) -> None:
-        """Forget messages that are not acknowledged: they come again."""
+        """Drop messages that are not acknowledged: the broker sends them again."""
         self.held.clear()
         self.done = 0
         self.lives += 1
@@ -295,7 +295,7 @@ class Receiver(Client):
         self.loop.end()
 
     def finish(self, life: int) -> None:
-        """Be done with a message, and begin the next, unless the channel was lost meanwhile."""
+        """Finish a message and begin the next, unless the channel was lost meanwhile."""
         if life == self.lives:
             self.take()
             self.process()

@@ -2,8 +2,8 @@
 
 All of it is one job: ``vicload`` on the first cards sends to ``vicbridge`` on the others, which
 publishes to the brokers and counts what comes off its card, interval by interval, as the paper's
-poll threads did. The job ends by itself: a bridge leaves when all senders have left and all that
-it has taken is with the broker.
+poll threads did. The job ends by itself: a bridge ends when all senders have, and the broker has
+confirmed all that it took.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dvsim.native import emulator_prefix
 PREFIX = "dvsim-emu-"  # of the folder where the programs of a job write
 STEP_S = 0.1  # between two looks at the job
 GIVE_UP_S = 20  # without a connection, after which a bridge ends
-HOST_TIMEOUT = "5s"  # of silence of a host, whose cores all of a run may be using
+HOST_TIMEOUT = "5s"  # longer than the default, as the programs of a run use all cores of a host
 
 
 def send(
@@ -206,7 +206,7 @@ def _report(queue: Queue) -> str:
 
 
 def _cpu_s(path: Path, job: Child) -> float:
-    """Return the CPU seconds that a bridge says that it took."""
+    """Return the CPU seconds of a bridge, from its metrics."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
         found = [line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")]

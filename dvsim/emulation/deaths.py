@@ -39,7 +39,7 @@ class Deaths:
 
     Args:
         brokers: Whose nodes die.
-        deaths: When, and which.
+        deaths: Which nodes die, and when.
 
     Attributes:
         downs: Nodes that are back.
@@ -59,7 +59,7 @@ class Deaths:
         return bool(self._left)
 
     def begin(self, loop: Any) -> None:  # noqa: ANN401 - pika has no types
-        """Let the loop of the clients kill and start nodes when it is time."""
+        """Schedule all kills and starts in the loop of the clients."""
         self._begun = time.monotonic()
         for one in self._deaths:
             loop.call_later(one.begin, lambda one=one: self._kill(one.victims))

@@ -1,7 +1,7 @@
-"""What has arrived: the queue of a receiver is drained, and every message of it is accounted for.
+"""Drains the queue of a receiver and accounts for every message that was sent to it.
 
-The paper confirmed an iteration by the count; here bytes and contents count too, and a message
-that is missing is named by its number.
+The paper confirmed an iteration by the number of messages. Here bytes and contents are compared
+too, and a missing message is named by its number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dvsim.emulation.amqp import Queue, spoken
 from dvsim.emulation.bodies import NUMBER, Digest
 from dvsim.errors import RunFailed
 
-QUIET_S = 15.0  # without a message, after which none is expected any more
+QUIET_S = 15.0  # without a message; those that are missing then are lost
 SHOWN = 8  # numbers of missing messages that an error shows
 
 
@@ -30,7 +30,7 @@ class Sent(NamedTuple):
 
 
 class Drained(NamedTuple):
-    """What was found in a queue beside what had been sent, and how long it took to take it out."""
+    """How many duplicates there were in a queue, and how long it took to drain it."""
 
     duplicates: int
     wall_s: float
@@ -39,19 +39,19 @@ class Drained(NamedTuple):
 def drain(
     queue: Queue, sent: Sent, on_messages: Callable[[int], None], quiet_s: float = QUIET_S
 ) -> Drained:
-    """Take all messages out of a queue and hold them against what was sent.
+    """Take all messages out of a queue and compare them with what was sent.
 
-    A message whose id has been there before is a duplicate, as one that was published again, and
-    counts once.
+    A message with the id of an earlier one is a duplicate (it was published again) and does not
+    count.
 
     Args:
-        queue: Where from.
-        sent: What must be there.
-        on_messages: Called with how many there are so far, now and then.
-        quiet_s: Seconds without a message after which what is missing is lost.
+        queue: The queue.
+        sent: What must be in it.
+        on_messages: Called now and then with how many have come.
+        quiet_s: Seconds without a message, after which those that are missing are lost.
 
     Raises:
-        RunFailed: If a message is missing, strange or changed, or the broker is gone.
+        RunFailed: If a message is missing, changed or of another run, or the broker is gone.
     """
     found = _Found(sent)
     started = changed = time.monotonic()

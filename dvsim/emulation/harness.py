@@ -1,6 +1,6 @@
-"""The harness: construct, send, record, confirm by draining, reset; one iteration after the other.
+"""One iteration on real programs: make queues, send, record, check by draining, remove the queues.
 
-Nothing runs beside an iteration but what it needs, so iterations are not spread over processes.
+Iterations run one after the other in one process, so that each has the machine for itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 
 
 class Outcome(NamedTuple):
-    """An iteration as a backend returns it, and what is known of how it was made (JSON types)."""
+    """An iteration as a backend returns it, and facts on its programs and brokers (JSON types)."""
 
     iteration: Iteration
     facts: dict[str, Any]
@@ -35,11 +35,11 @@ def run_iteration(
     """Run one iteration on queues of its own, and remove them again.
 
     Args:
-        scenario: What is sent, over what.
-        emulation: What is promised for it.
+        scenario: What is sent, and over which path.
+        emulation: The settings of the run.
         where: The brokers.
         seed: Of the contents of the messages.
-        shown: Told what is done.
+        shown: Shows the progress.
 
     Raises:
         RunFailed: If a program or a broker fails, or what has arrived is not what was sent.
@@ -73,7 +73,7 @@ def run_iteration(
 
 @contextmanager
 def _blaming(where: Targets) -> Iterator[None]:
-    """Look after an error whether a broker has died: that says more than what follows from it."""
+    """After an error raise that of a broker that has died, if there is one: it is the cause."""
     try:
         yield
     except RunFailed:
@@ -82,7 +82,7 @@ def _blaming(where: Targets) -> Iterator[None]:
 
 
 def _drained(queues: list[Queue], sending: Sending, messages: int, shown: Shown) -> list[Drained]:
-    """Drain every queue and hold it against what was sent."""
+    """Drain every queue and compare it with what was sent."""
     found, before, started = [], 0, time.monotonic()
     for queue, sent in zip(queues, sending.sent, strict=True):
 
@@ -116,7 +116,7 @@ def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Count
 
 
 def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:
-    """Check that what the probe has seen is what was sent, as it was drained."""
+    """Check that as many messages were sent, and seen by the probe, as the scenario asks for."""
     asked = scenario.workload.messages
     sent = sum(one.messages for one in sending.sent)
     seen = sum(int(record.messages.sum()) for record in sending.records.values())

@@ -1,4 +1,4 @@
-"""Several machines for an emulated run: which cards and brokers are where, and how to get there."""
+"""Several machines for an emulated run: their cards and brokers, and the command to reach them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _HOST = re.compile(rf"{_NAME}$")
 
 @dataclass(frozen=True)
 class Hosts:
-    """Where the programs of a run are.
+    """The machines on which the programs of a run are.
 
     Args:
         cards: Each host with its number of cards, which are numbered through: first those of the
             senders, then those of the bridges.
-        brokers: The n-th private cluster is on the n-th of these, from the first again behind the
-            last. Empty: on the hosts of the bridges.
+        brokers: The n-th private cluster is on the n-th of these; after the last comes the first
+            again. Empty: clusters are on the hosts of the bridges.
         launch_with: What runs a command on ``{host}``.
-        interface: Whose address the hosts listen on. None: what the name of a host stands for
-            there.
+        interface: The hosts listen on its address. None: on the one that the name of a host stands
+            for there.
     """
 
     cards: tuple[tuple[str, int], ...]
@@ -43,10 +43,10 @@ class Hosts:
         launch_with: str | None = None,
         interface: str | None = None,
     ) -> Hosts:
-        """Return what is written in texts, such as ``a:2,b:2``.
+        """Return the hosts that texts such as ``a:2,b:2`` describe.
 
         Raises:
-            ScenarioError: If one of them says nothing that can be.
+            ScenarioError: If a text is wrong; it has all faults.
         """
         faults: list[Fault] = []
         shares = tuple(_shares(hosts, faults))
@@ -67,7 +67,7 @@ class Hosts:
 
     @property
     def receivers(self) -> int:
-        """How many receivers there are cards for: each has one that sends and one of its bridge."""
+        """How many receivers have cards: each needs one to send and one for its bridge."""
         return sum(count for _, count in self.cards) // 2
 
     def of_card(self, card: int) -> str:
@@ -75,13 +75,13 @@ class Hosts:
         return [name for name, count in self.cards for _ in range(count)][card]
 
     def of_cluster(self, cluster: int, receivers: int) -> str:
-        """Return the host of the private cluster of so many, 0 …."""
+        """Return the host of a private cluster, 0 …."""
         if self.brokers:
             return self.brokers[cluster % len(self.brokers)]
         return self.of_card(receivers + cluster % receivers)
 
     def faults(self, receivers: int, clusters: int) -> Iterator[Fault]:
-        """Yield what does not fit: `clusters` is 0 where the brokers are the user's."""
+        """Yield the faults for a run; `clusters` is 0 if the brokers are the user's."""
         cards = sum(count for _, count in self.cards)
         if cards != 2 * receivers:
             senders = f"{receivers} senders and {receivers} bridges"
@@ -95,14 +95,14 @@ class Hosts:
             yield Fault(Argument("broker_hosts"), None, "", message)
 
     def command(self, name: str, *words: str) -> list[str]:
-        """Return the command that runs another one on a host; ssh hands it to a shell there."""
+        """Return the command that runs words on a host, quoted for ssh, which has a shell there."""
         launch = [word.replace("{host}", name) for word in self.launch_with.split()]
         quote = PurePath(launch[0]).name == "ssh"
         return [*launch, *(map(shlex.quote, words) if quote else words)]
 
 
 def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
-    """Yield each host with its cards; what is none goes to the faults."""
+    """Yield each host with its cards; append to the faults those parts that are none."""
     seen = set()
     for part in text.split(","):
         found = _SHARE.fullmatch(part)

@@ -1,4 +1,4 @@
-"""The loop of events in which the senders and receivers of one run are."""
+"""The event loop of the senders and receivers of one run."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 60.0  # without a confirm or a message
 LOOK_S = 0.5  # between two looks at patience and at nodes that start
-LAST_S = 0.05  # in which the last acknowledgements are on the way
-GOODBYE_S = 10.0  # in which brokers answer that a connection is closed
-STEP_S = 0.01  # between two looks at who has not answered yet
+LAST_S = 0.05  # for the last acknowledgements to be sent
+GOODBYE_S = 10.0  # for brokers to answer that a connection is closed
+STEP_S = 0.01  # between two looks at which connections are still open
 
 
 class Loop:
     """Senders and receivers of one run.
 
     Args:
-        place: The nodes: clients are spread over them evenly.
-        queues: Their names; sender and receiver n use queue n, and begin again behind the last.
+        place: The nodes; clients are spread over them evenly.
+        queues: Their names; sender and receiver n use queue n, after the last the first again.
         asked: What is sent.
-        alarms: Of nodes that know of them.
+        alarms: Those of this run, which their nodes have.
 
     Attributes:
-        had, resent: The numbers of messages that a receiver had, and of those that were sent once
-            more.
+        had, resent: The numbers of messages that were received, and of those that were sent again.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Loop:
         self.loop.stop()
 
     def ready(self) -> None:
-        """Count a client that is ready: receivers first, then senders, and then it begins."""
+        """Count a client that is ready. After all receivers open the senders, after these begin."""
         self.missing -= 1
         if self.missing:
             return
@@ -111,7 +110,7 @@ class Loop:
             sender.more()
 
     def stop(self, sender: int, *, stopped: bool) -> None:
-        """Note that a node lets a sender not publish, or lets it publish again."""
+        """Note that a node forbids a sender to publish, or allows it again."""
         before, now = bool(self.stopped), time.monotonic()
         (self.stopped.add if stopped else self.stopped.discard)(sender)
         if self.stopped and not before:
@@ -120,11 +119,11 @@ class Loop:
             self.seen.blocked_s += now - self.stopped_at
 
     def intended(self, number: int, now: float) -> float:
-        """Return when a message is to be sent: now, where nothing says it."""
+        """Return when a message is to be sent; now if the run has no times."""
         return now if self.asked.due is None else self.begun + self.asked.due[number]
 
     def ended(self, now: float) -> bool:
-        """Return whether no message begins any more."""
+        """Return whether no more messages are sent."""
         self.over = (
             self.over
             or self.seen.published >= self.asked.messages
@@ -158,14 +157,14 @@ class Loop:
             self.last = time.monotonic()
         self.end()
         if time.monotonic() - self.last > PATIENCE_S:
-            if self.deaths is not None:  # what is missing is looked for afterwards
+            if self.deaths is not None:  # afterwards missing messages are looked for
                 self.loop.stop()
                 return
             self.fail(f"nothing was confirmed or delivered for {PATIENCE_S:g} s")
         self.loop.call_later(LOOK_S, self._look)
 
     def _leave(self) -> None:
-        """Close all connections, and wait until none is open, or for as long as a goodbye takes."""
+        """Close all connections, and wait until none is open, for `GOODBYE_S` at most."""
         clients = (*self.senders, *self.receivers)
         for one in clients:
             one.close()

@@ -11,7 +11,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Machine(NamedTuple):
-    """CPU seconds of all cores since the machine was started: those spent, and those there were."""
+    """CPU seconds of all cores since the machine was started: those not idle, and all."""
 
     busy_s: float
     all_s: float
@@ -32,7 +32,7 @@ def busy_share(before: Machine, after: Machine) -> float:
 
 
 def cpu_s(pids: Iterable[int]) -> float:
-    """Return the CPU seconds of processes so far; one that has ended counts nothing."""
+    """Return the CPU seconds of processes so far; one that has ended counts as 0."""
     ticks = 0
     for pid in pids:
         fields = _stat(pid)
@@ -42,7 +42,7 @@ def cpu_s(pids: Iterable[int]) -> float:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of a process behind its name; None if it is gone."""
+    """Return the fields after the name in /proc/PID/stat; None if the process is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

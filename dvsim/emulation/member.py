@@ -37,11 +37,11 @@ ADDRESS_OF = 0x8915  # SIOCGIFADDR of Linux
 
 
 class Ended(BaseException):
-    """The harness is gone, or has no more to ask."""
+    """The harness has ended, or has hung up."""
 
 
 class Member:
-    """What can be asked: each public method, with its arguments."""
+    """The requests: each public method is one, with its arguments."""
 
     def __init__(self) -> None:
         self._folder: PrivateFolder | None = None
@@ -49,11 +49,10 @@ class Member:
         self._address: str | None = ""
 
     def hello(self, name: str, interface: str | None, broker: bool) -> dict[str, Any]:
-        """Return version, folder and, with `broker`, the address of a node, None if there is none.
+        """Make a folder that nobody else can read, and return it with the version.
 
-        What a node needs is found before it is started.
-
-        The folder is one that nobody else can read.
+        With `broker` also return the address of a node (None if there is none), after looking for
+        what a node needs.
         """
         if broker:
             from dvsim.broker.install import find
@@ -77,7 +76,7 @@ class Member:
         return time.monotonic_ns()
 
     def bridge(self) -> str:
-        """Return the path of vicbridge, compiled if it has not been."""
+        """Return the path of vicbridge; compile it if that has not been done."""
         from dvsim.broker.bridge import vicbridge
 
         return str(vicbridge())
@@ -99,12 +98,12 @@ class Member:
         try:
             socket.create_connection((address, port), REACH_S).close()
         except TimeoutError:
-            said = f"no answer in {REACH_S:.0f} s: is there a firewall?"
+            reason = f"no answer in {REACH_S:.0f} s: is there a firewall?"
         except OSError as error:
-            said = str(error.strerror).lower()
+            reason = str(error.strerror).lower()
         else:
             return
-        raise RunFailed(f"a bridge there does not reach the broker {address}:{port}: {said}")
+        raise RunFailed(f"a bridge there does not reach the broker {address}:{port}: {reason}")
 
     def look(self) -> str | None:
         """Return which node has died, and the end of its log; None if all live."""
@@ -132,7 +131,7 @@ class Member:
         return str(path)
 
     def take(self, name: str) -> str:
-        """Return what is in a file, which is removed."""
+        """Return the text of a file, and remove the file."""
         path = self._path(name)
         try:
             text = path.read_text("utf-8", "replace")
@@ -167,9 +166,9 @@ def dead_node(brokers: Brokers | None) -> str | None:
 
 
 def address_of(host: str, interface: str | None) -> str | None:
-    """Return the IPv4 address of an interface, or that of this machine which its name stands for.
+    """Return the IPv4 address of an interface, or without one that of the name of this host.
 
-    The name stands for none, which is None, if it is that of loopback or of another machine.
+    None: the name stands for loopback, another machine, or nothing.
 
     Raises:
         RunFailed: If there is no such interface.
@@ -177,12 +176,12 @@ def address_of(host: str, interface: str | None) -> str | None:
     if interface is not None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
             try:
-                said = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
+                found = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
             except OSError:
                 names = " ".join(name for _, name in socket.if_nameindex())
-                said_of = f"it has no interface '{interface}' with an address, but {names}"
-                raise RunFailed(said_of) from None
-            return socket.inet_ntoa(said[20:24])
+                reason = f"it has no interface '{interface}' with an address, but {names}"
+                raise RunFailed(reason) from None
+            return socket.inet_ntoa(found[20:24])
     name = host.rpartition("@")[2]
     with suppress(OSError), socket.socket() as probe:
         address = socket.gethostbyname(name)
@@ -193,23 +192,23 @@ def address_of(host: str, interface: str | None) -> str | None:
 
 
 def main() -> None:
-    """Answer until there is nobody any more who asks."""
+    """Answer requests until the harness ends or hangs up."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints something does not answer by it
+    os.dup2(2, 1)  # so that no print looks like an answer
     signal.signal(signal.SIGTERM, _end)
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     member = Member()
     try:
         while True:
-            what, *arguments = json.loads(requests.get())
+            request, *arguments = json.loads(requests.get())
             try:
-                said = {"answer": getattr(member, what)(*arguments)}
+                answer = {"answer": getattr(member, request)(*arguments)}
             except DvsimError as error:
-                said = {"error": str(error)}
+                answer = {"error": str(error)}
             except OSError as error:
-                said = {"error": f"{error.filename or what}: {error.strerror}"}
-            answers.write(json.dumps(said) + "\n")
+                answer = {"error": f"{error.filename or request}: {error.strerror}"}
+            answers.write(json.dumps(answer) + "\n")
             answers.flush()
     except (Ended, OSError):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -218,7 +217,7 @@ def main() -> None:
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
-    """Pass on what is asked; end this process when the harness is gone."""
+    """Put each request into the queue; end this process when the harness is silent or gone."""
     rest = b""
     while select.select([0], [], [], SILENCE_S)[0] and (some := os.read(0, 1 << 16)):
         *lines, rest = (rest + some).split(b"\n")
@@ -229,7 +228,7 @@ def _listen(requests: queue.SimpleQueue[str]) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """End, and do not be disturbed in it."""
+    """Let `main` end, and ignore further signals meanwhile."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Ended
 

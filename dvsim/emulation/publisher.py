@@ -1,8 +1,8 @@
 """A publisher process of the TCP path: one Python process, one connection to every broker.
 
-It is told what to publish line by line on stdin and answers on stdout; the harness measures from
-outside. A share of a batch is done when the brokers say so: a question on each channel is answered
-after everything that was published on it before has reached its queue.
+It reads lines on stdin that say what to publish, and answers on stdout; the harness measures the
+time between. A share of a batch is done when a request on each channel has been answered: by then
+all that was published on it before is in its queue.
 
 Without confirms a message is published and forgotten, as in the paper's test. With them
 each publish waits for its confirm, as pika's blocking connection does it.
@@ -24,7 +24,7 @@ TRANSIENT = 1
 
 
 class Publisher:
-    """What a publisher process does.
+    """A publisher process.
 
     Args:
         asked: ``name``, ``size`` and ``seed`` of the bodies, ``exchange``, ``confirms``, and

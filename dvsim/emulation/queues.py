@@ -31,10 +31,10 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "stream": {"x-queue-type": "stream"},
 }
 COPIES = {"quorum": "x-quorum-initial-group-size", "stream": "x-initial-cluster-size"}
-"""What says how many copies a queue of a type has; of a mirrored one it is a policy."""
+"""The argument with the number of copies of a queue, by its type; mirrored ones need a policy."""
 
-HEAD = struct.Struct("<Qd")  # of a message: its number, and when it was to be sent
-MOST_NAMED = 10  # of messages that are nowhere
+HEAD = struct.Struct("<Qd")  # of a message: its number, and when it was due
+MOST_NAMED = 10  # lost messages that an error names
 
 _COUNTED = re.compile(r"batches => (\d+).*?writes => (\d+)", re.DOTALL)
 
@@ -85,16 +85,16 @@ class Asked(NamedTuple):
 
 @dataclass
 class Seen:
-    """What became of the messages.
+    """What happened to the messages.
 
     Attributes:
-        published, confirmed, refused: By the senders: confirmed and refused ones were so once each.
-        resent: That were sent once more, as a death came before their confirm.
-        delivered, again: Messages that a receiver had, and those that receivers had more than once.
-        queued: That are in the queues at the end.
+        published, confirmed, refused: Messages of the senders; each is confirmed or refused once.
+        resent: Messages that were sent again, as a node died before their confirm.
+        delivered, again: Messages that were received, and how often one was received again.
+        queued: Messages in the queues at the end.
         seconds, received_s: From the first publish to the last confirm, and to the last message
             that was received.
-        blocked_s: In which a node had told a sender that it may not publish.
+        blocked_s: Seconds in which a node forbade a sender to publish.
         latencies: Seconds from the intended time to the receiver.
         syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
             foreign brokers.
@@ -133,7 +133,7 @@ class Place(NamedTuple):
         return cls(tuple(Target(url, brokers.user, brokers.password) for url in urls), brokers)
 
     def counts(self, asked: Asked) -> list[Mapping[str, int]]:
-        """Return what the log of each node has written; nothing where it cannot be known."""
+        """Return what the log of each node has written; an empty list if that is not known."""
         if self.private is None or asked.queue != "quorum":
             return []
         return counted(self.private, [node.name for node in self._lasting(asked)])
@@ -143,7 +143,7 @@ class Place(NamedTuple):
         return [cpu_s([node.pid]) for node in self._lasting(asked) if node.pid]
 
     def _lasting(self, asked: Asked) -> list[Node]:
-        """Return the private nodes that do not die: counts of others begin again."""
+        """Return the private nodes that do not die; the counts of others start at 0 again."""
         nodes = self.private.nodes if self.private is not None else ()
         return [node for number, node in enumerate(nodes) if number not in asked.victims]
 
@@ -152,7 +152,7 @@ def measured(place: Place, asked: Asked) -> Seen:
     """Send messages to new queues, one after the other led by each node, and receive all of them.
 
     Raises:
-        RunFailed: If a message is confirmed twice, is nowhere at the end, or nothing happens for a
+        RunFailed: If a message is confirmed twice, is lost, or nothing happens for a
             minute.
     """
     from dvsim.emulation.loop import Loop
@@ -193,7 +193,7 @@ def measured(place: Place, asked: Asked) -> Seen:
 
 @contextmanager
 def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
-    """Tell private nodes of the alarms of a run."""
+    """Give private nodes the alarms of a run."""
     from dvsim.emulation.alarms import Alarms
 
     if place.private is None or not asked.alarms:
@@ -232,10 +232,10 @@ def declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]
 def _account(loop: Loop, channel: Any, names: Sequence[str]) -> None:  # noqa: ANN401
     """Find every message that was published, by its number, after nodes have died.
 
-    It is with a receiver, in a queue, or not confirmed, so that its sender has it.
+    Each was received, is in a queue, or was not confirmed.
 
     Raises:
-        RunFailed: If a message was confirmed and is nowhere.
+        RunFailed: If a message was confirmed and is lost.
     """
     missing = loop.published() - loop.had
     if loop.asked.queue != "stream" and missing:

@@ -19,12 +19,12 @@ from dvsim.errors import RunFailed
 if TYPE_CHECKING:
     from dvsim.broker import Brokers
 
-STALL_S = 120.0  # without a message more in any queue, after which a run is given up
+STALL_S = 120.0  # without a new message in any queue; then the run fails
 LOOK_S = 1.0  # between two questions for the depth of the queues
 
 
 class Shown(Protocol):
-    """What is told while an iteration runs: what is done, how much of it, messages per second."""
+    """Shows the progress of an iteration: the phase, the share done, messages per second."""
 
     def __call__(self, what: str, share: float, rate: float) -> None:
         """Show it."""
@@ -35,9 +35,9 @@ class Targets:
     """Where the queue of each receiver is.
 
     Args:
-        targets: Receiver n has its queue on the n-th, and begins again behind the last.
+        targets: Receiver n has its queue on the n-th; after the last comes the first again.
         private: The brokers, if they are ours.
-        team: The hosts, where others than this one take part.
+        team: The hosts of a run on several.
     """
 
     targets: tuple[Target, ...]
@@ -66,7 +66,7 @@ class Targets:
         return [cpu_s(node.pid for node in one.nodes if node.pid) for one in clusters]
 
     def machines(self) -> dict[str, Machine]:
-        """Return what all cores have done so far, by the component of a counter."""
+        """Return what all cores of each machine have done so far, by the component of a counter."""
         if self.team is None:
             return {"machine": machine()}
         return {f"machine.{name}": found for name, found in self.team.busy().items()}
@@ -74,7 +74,7 @@ class Targets:
 
 @contextmanager
 def broker_targets(emulation: Emulation) -> Iterator[Targets]:
-    """Start private brokers and end them again, or take the user's.
+    """Yield the brokers: those of the user, or private ones, which end with the context.
 
     Raises:
         DvsimError: If they cannot be started, or the credentials cannot be read.
@@ -100,7 +100,7 @@ def broker_targets(emulation: Emulation) -> Iterator[Targets]:
 
 
 class Watch:
-    """Looks after a sending phase: brokers that died, queues that do not grow, and progress."""
+    """Watches a sending phase: shows its progress, and fails if a broker dies or no queue grows."""
 
     def __init__(self, where: Targets, queues: list[Queue], messages: int, shown: Shown) -> None:
         self.targets, self._queues, self._messages, self._shown = where, queues, messages, shown

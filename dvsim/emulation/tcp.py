@@ -73,7 +73,7 @@ def send(
 
 
 def _asked(scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, name: str) -> str:
-    """Return what a publisher is told first; through a pipe, since the password is in it."""
+    """Return the first line for a publisher; it goes through a pipe, as it has the password."""
     routes = [
         {"target": queue.target.as_json(), "key": queue.key, "queue": queue.name}
         for queue in queues
@@ -90,7 +90,7 @@ def _asked(scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, n
 
 
 class _Crew:
-    """The publishers: who is told what, and what they answer."""
+    """The publishers, and their answers."""
 
     def __init__(self, children: list[Child], watch: Watch) -> None:
         self.children = children
@@ -101,7 +101,7 @@ class _Crew:
             self._selector.register(child.reader(), selectors.EVENT_READ, place)
 
     def answers(self, seconds: float) -> Iterator[tuple[int, str]]:
-        """Yield who has answered what within a time; look at the brokers."""
+        """Yield the answers of some seconds, with their publishers; look at the brokers."""
         self._watch.look()
         for key, _ in self._selector.select(max(seconds, 0)):
             place: int = key.data
@@ -125,7 +125,7 @@ class _Crew:
 
 
 def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
-    """Publish batch after batch, as the loop says; return the record, and how late the last was."""
+    """Publish all batches on schedule; return their record, and how late the last one was."""
     work = scenario.workload
     size = scenario.probe.batch or work.messages
     schedule = Schedule(work.messages_per_second)
@@ -144,7 +144,7 @@ def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
             starts.append(now_ps - schedule.late_ps(told, now_ps))
             ends.append(0)
             counts.append(messages)
-            waiting.append(_tell(crew.children, turns, len(waiting), told, messages))
+            waiting.append(_publish(crew.children, turns, len(waiting), told, messages))
             told += messages
             continue
         idle_s = STEP_S if not due_ps else min(STEP_S, due_ps / 1e12)
@@ -160,10 +160,10 @@ def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
     return Record(start, took, messages_of, messages_of), behind_s
 
 
-def _tell(
+def _publish(
     children: list[Child], turns: list[deque[int]], batch: int, first: int, messages: int
 ) -> int:
-    """Tell every publisher its share of a batch, and return how many have one."""
+    """Give every publisher its share of a batch, and return how many have one."""
     told = 0
     for place, child in enumerate(children):
         part = share(messages, len(children), place)

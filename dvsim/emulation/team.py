@@ -21,11 +21,11 @@ from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.machine import Machine
 from dvsim.errors import Advice, Argument, RunFailed
 
-HELLO_S = 8.0  # until a host has answered for the first time, as vicrun waits
+HELLO_S = 8.0  # for the first answer of a host; vicrun waits as long
 ANSWER_S = 15.0
 START_S = 240.0  # for brokers, or a compiler
 LEAVE_S = 5.0  # to end by itself
-TOLD_EVERY_S = 1.0
+REMIND_S = 1.0  # between two signs of life to a host
 CLOCKS = 5  # readings of a clock, of which the quickest counts
 
 
@@ -47,7 +47,7 @@ class Place:
         return str(vicbridge())
 
     def reach(self, target: Target) -> None:
-        """Ask whether a bridge there would reach a broker; the harness has from here."""
+        """Do nothing: on this machine the harness itself has reached the broker."""
 
     def write(self, name: str, text: str) -> None:
         """Write a file into its folder that nobody else can read."""
@@ -56,18 +56,18 @@ class Place:
         write_private(self.folder / name, text)
 
     def fetch(self, name: str, to: Path) -> None:
-        """Let a file of its folder be at `to`, on this machine."""
+        """Move a file of its folder to `to`, on this machine."""
         if to != self.folder / name:
             shutil.move(self.folder / name, to)
 
 
 class Host(Place):
-    """Another machine, asked line by line.
+    """Another machine. Requests and answers are one line each.
 
     Args:
         name: As in the options.
         hosts: How it is reached.
-        broker: Whether it shall have private nodes.
+        broker: Whether private nodes are to run there.
     """
 
     def __init__(self, name: str, hosts: Hosts, *, broker: bool) -> None:
@@ -82,34 +82,33 @@ class Host(Place):
                 Advice(f"host {name}: ", Argument("launch_with"), f": there is no '{launch}'")
             )
         self._lock = threading.Lock()
-        self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)
         self._launched, self._since = hosts.launch_with, time.monotonic()
         try:
             threading.Thread(target=self._listen, daemon=True).start()
             self.say("hello", name, hosts.interface, broker)
         except BaseException:
-            self._member.end()  # nobody else knows it
+            self._member.end()  # nobody else could
             raise
 
     def say(self, *words: object) -> None:
-        """Send a request, which `answer` waits for.
+        """Send a request; `answer` waits for the answer.
 
         Raises:
-            RunFailed: If it does not read any more.
+            RunFailed: If the member has ended.
         """
         with self._lock:
             self._member.say(json.dumps(words))
 
     def answer(self, patience_s: float = ANSWER_S) -> Any:  # noqa: ANN401 - as JSON has it
-        """Return the answer to the request before.
+        """Return the answer to the oldest request that has none yet.
 
         Raises:
-            RunFailed: If there is none in time, or something is wrong there; the text names the
-                host.
+            RunFailed: If there is none in time, or it is an error; the text names the host.
         """
         try:
-            line = self._said.get(timeout=patience_s)
+            line = self._lines.get(timeout=patience_s)
         except queue.Empty:
             raise RunFailed(
                 f"host {self.name}: has not answered in {patience_s:.0f} s, "
@@ -118,15 +117,15 @@ class Host(Place):
         if not line:
             raise self._member.failed()
         try:
-            said = json.loads(line)
-            if "error" not in said:
-                return said["answer"]
+            found = json.loads(line)
+            if "error" not in found:
+                return found["answer"]
         except (ValueError, KeyError, TypeError):
             raise RunFailed(
                 f"host {self.name}: answers {line.strip()[:80]!r}: does '{self._launched}' write "
                 "to standard output?"
             ) from None
-        raise RunFailed(f"host {self.name}: {said['error']}")
+        raise RunFailed(f"host {self.name}: {found['error']}")
 
     def ask(self, *words: object, patience_s: float = ANSWER_S) -> Any:  # noqa: ANN401
         """Return the answer to a request."""
@@ -134,7 +133,7 @@ class Host(Place):
         return self.answer(patience_s)
 
     def greet(self) -> None:
-        """Hear who it is.
+        """Check the first answer, and measure how far the clock there is ahead.
 
         Raises:
             RunFailed: If it cannot be reached, has another version, or no address for a broker.
@@ -172,37 +171,37 @@ class Host(Place):
         self.ask("write", name, text)
 
     def fetch(self, name: str, to: Path) -> None:
-        """Let a file of its folder be at `to`, on this machine."""
+        """Move a file of its folder to `to`, on this machine."""
         to.write_text(self.ask("take", name), encoding="utf-8")
 
     def remind(self) -> None:
-        """Let it know that we are there, if it is."""
+        """Send a sign of life, as a member ends when it hears nothing for long."""
         with self._lock:
             self._member.reads("[]")
 
     def hang_up(self) -> None:
-        """Let it end what it has started: it does so when nobody speaks to it any more."""
+        """Close its standard input: it then ends what it has started."""
         with self._lock:
             self._member.hang_up()
 
     def wait(self) -> None:
-        """Wait until it has ended; it is killed if that takes long."""
+        """Wait until it has ended; kill it if that takes more than `LEAVE_S`."""
         self._member.end(patience_s=LEAVE_S)
 
     def _listen(self) -> None:
-        """Keep what it says; the last is nothing."""
-        with suppress(ValueError):  # closed by who has ended it, before this thread had its turn
+        """Put each line of its output into the queue, and an empty text at the end."""
+        with suppress(ValueError):  # `wait` has closed the pipe
             for line in self._member.reader():
-                self._said.put(line)
-        self._said.put("")
+                self._lines.put(line)
+        self._lines.put("")
 
 
 class Team:
-    """The hosts of a run: each has answered when this is made, and is left alone at `close`.
+    """The hosts of a run. Each has answered when this is made; `close` ends what they have started.
 
     Args:
         hosts: Which, and how they are reached.
-        receivers: For which there are bridges.
+        receivers: How many there are, each with a bridge.
         clusters: Private clusters; 0 for brokers of the user.
     """
 
@@ -217,7 +216,7 @@ class Team:
         try:
             for name in dict.fromkeys([*(name for name, _ in hosts.cards), *self.clusters]):
                 self.by_name[name] = Host(name, hosts, broker=name in self.clusters)
-            threading.Thread(target=self._tell, daemon=True).start()
+            threading.Thread(target=self._remind, daemon=True).start()
             for host in self.by_name.values():
                 host.greet()
             for host in self.by_name.values():
@@ -234,8 +233,8 @@ class Team:
             self.by_name[name].say("brokers", count, nodes)
         urls: dict[str, list[dict[str, str]]] = {}
         for name in self.clusters:
-            said = self.by_name[name].answer(START_S)
-            urls[name] = [{**said, "url": url, "host": name} for url in said.pop("urls")]
+            answer = self.by_name[name].answer(START_S)
+            urls[name] = [{**answer, "url": url, "host": name} for url in answer.pop("urls")]
         return [urls[name].pop(0) for name in self._order]
 
     def check(self) -> None:
@@ -255,7 +254,7 @@ class Team:
         return [spent[name].pop(0) for name in self._order]
 
     def facts(self) -> list[dict[str, Any]]:
-        """Return which machine each host is, and what it had to do, as JSON types."""
+        """Return for each host which machine it is, its cards and its clusters, as JSON types."""
         cards = dict(self.hosts.cards)
         return [
             {
@@ -269,16 +268,16 @@ class Team:
         ]
 
     def close(self) -> None:
-        """Let all end, and wait for them."""
+        """End all members, and wait for them."""
         self._done.set()
         for host in self.by_name.values():
             host.hang_up()
         for host in self.by_name.values():
             host.wait()
 
-    def _tell(self) -> None:
-        """Let the hosts know that we are there."""
-        while not self._done.wait(TOLD_EVERY_S):
+    def _remind(self) -> None:
+        """Send the hosts signs of life."""
+        while not self._done.wait(REMIND_S):
             for host in list(self.by_name.values()):
                 host.remind()
 

@@ -110,8 +110,10 @@ void looks_signal(struct far_looks *looks, uint32_t number)
 
 static void show(struct far_looks *looks)
 {
-    for (uint32_t i = 0; i < looks->options->job.cards; i++) {
-        stats_write(&looks->stats_fd, &looks->look[i], i, looks->options->job.cards, now_of(looks));
+    uint32_t cards = looks->options->job.cards;
+    bool more = true;
+    for (uint32_t i = 0; more && i < cards; i++) {
+        more = stats_write(&looks->stats_fd, &looks->look[i], i, cards, now_of(looks));
     }
 }
 

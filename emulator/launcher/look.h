@@ -54,8 +54,9 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
 void report_waits(const struct card_look *look, uint32_t cards, uint64_t now_ns, const char *before);
 void report_interrupt(const struct card_look *look, uint32_t cards, uint64_t now_ns, int signal);
 
-/* snapshot.c: a line of JSON for each card, as many as there is room for. Closes the descriptor, -1, if nobody reads. */
-void stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns);
+/* snapshot.c: a line of JSON for a card. False: there was no room for it, or nobody reads any more; then the descriptor is
+ * closed, and -1. */
+bool stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns);
 
 /* stats.c: a table of some cards. */
 void stats_table(const struct options *options, const struct card_look *look, uint32_t first, uint32_t cards);

@@ -25,11 +25,11 @@ static bool is_ready(int fd)
     return poll(&there, 1, 0) == 1 && (there.revents & POLLOUT) != 0;
 }
 
-void stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns)
+bool stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns)
 {
     char line[512];
     if (*fd < 0 || !is_ready(*fd)) {
-        return;
+        return false;
     }
     int length = snprintf(line, sizeof line,
                           "{\"at_ns\":%" PRIu64 ",\"card\":%u,\"cards\":%u,\"state\":\"%s\",\"calls\":%" PRIu64
@@ -41,16 +41,18 @@ void stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t 
         close(*fd);
         *fd = -1;
     }
+    return *fd >= 0;
 }
 
 void stats_show(struct launch *launch)
 {
     const struct job *job = launch->job;
     uint64_t now_ns = job_clock_ns() - job->start_ns;
-    for (uint32_t i = 0; i < job->config.cards && launch->stats_fd >= 0; i++) {
+    bool more = launch->stats_fd >= 0;
+    for (uint32_t i = 0; more && i < job->config.cards; i++) {
         struct card_look look;
         look_card(job, i, &look);
-        stats_write(&launch->stats_fd, &look, i, job->config.cards, now_ns);
+        more = stats_write(&launch->stats_fd, &look, i, job->config.cards, now_ns);
     }
 }
 
