@@ -54,10 +54,11 @@ enum vic_reduction { VIC_SUM, VIC_MIN, VIC_MAX, VIC_AND, VIC_OR, VIC_XOR };
  * VIC_ETIMEDOUT: not all cards are there yet. The others still see this card opening the team: repeat the call with
  * the same list. If the next call has another list, this opening is given up; the others wait, or get VIC_EPEER.
  * VIC_EINVAL: the list is empty, has a card twice or lacks this card; or a card of the list opens a team with this
- * card by another list, which all that still wait for it get. VIC_ERANGE: a card that does not exist. VIC_EPEER: a
- * card of the list has closed its card, or gave up. VIC_EBUSY: another thread opens a team on this card. VIC_ENOSPC:
- * SRAM, counters, or 64 teams are open. vic_error_detail has the numbers: "lists differ: that of card 3 has 4 cards,
- * that of this card, 1, has 5". cost: at least 5 queries to each card of the team. */
+ * card by another list. Then this opening fails on all cards, and the next one is not affected, however late some of
+ * them notice. VIC_ERANGE: a card that does not exist. VIC_EPEER: a card of the list has closed its card, or gave up.
+ * VIC_EBUSY: another thread opens a team on this card. VIC_ENOSPC: SRAM, counters, or 64 teams are open.
+ * vic_error_detail has the numbers: "lists differ: that of card 3 has 4 cards, that of this card, 1, has 5". cost: at
+ * least 5 queries to each card of the team. */
 VIC_API int vic_team_open(vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns);
 
 /* Close, without waiting. Calls of other threads on the team end with VIC_ECLOSED. SRAM and counters are free again,

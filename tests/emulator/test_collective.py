@@ -53,6 +53,13 @@ def test_what_is_wrong_with_a_call_is_said(emulator, mode):
     good(emulator.run(2, "collective_says", options=[*SMALL, *mode]))
 
 
+@pytest.mark.parametrize("mode", [[], REORDER, TIMED], ids=["functional", "reordered", "timed"])
+@pytest.mark.parametrize("part", ["0", "1", "2", "3", None])
+def test_lists_that_differ_fail_that_opening_and_no_later_one(emulator, part, mode):
+    env = {} if part is None else {"PART": part}
+    good(emulator.run(3, "lists_twice", options=[*SMALL, *mode], env=env, timeout=100))
+
+
 def test_who_writes_over_a_counter_of_teams_keeps_no_call_waiting(emulator):
     good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER], timeout=60))
 

@@ -15,7 +15,7 @@ static bool forget(struct kept *kept)
         meeting->pending->meeting = NULL;
         team_free(meeting->pending, false);
     }
-    free(meeting->known);
+    free(meeting->seen);
     free(meeting);
     return true;
 }
@@ -25,8 +25,8 @@ struct layer team_layer = LAYER_OF(struct vic_team, forget);
 static int take_region(struct meeting *meeting)
 {
     size_t words = 2 * RECORD * (size_t)meeting->attr.cards + ROWS * ROW;
-    meeting->known = calloc(2 * (size_t)meeting->attr.cards, sizeof *meeting->known);
-    if (meeting->known == NULL) {
+    meeting->seen = calloc(meeting->attr.cards, sizeof *meeting->seen);
+    if (meeting->seen == NULL) {
         return VIC_ESYS;
     }
     int status = vic_alloc(meeting->kept.card, words, &meeting->base);
@@ -50,7 +50,7 @@ static int make(vic_t *card, const struct vic_attr *attr, struct meeting **resul
     meeting->attr = *attr;
     int status = take_region(meeting);
     if (status != VIC_OK) {
-        free(meeting->known);
+        free(meeting->seen);
         free(meeting);
         return status;
     }

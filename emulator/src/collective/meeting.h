@@ -20,6 +20,14 @@ enum {
 
 struct vic_team;
 
+/* What this card has seen of another one's openings of teams. */
+struct seen_opening {
+    uint32_t opens;  /* low half of vic_peer_opens; what follows is of this opening of the card */
+    uint32_t used;   /* number of its last one that led to an open team */
+    uint32_t failed; /* number of its last one that belonged to an opening here that failed as lists differed, or 0 */
+    bool missed;     /* such an opening has failed here before this card's part in it was seen */
+};
+
 struct meeting {
     struct kept kept; /* for its card */
     struct vic_attr attr;
@@ -33,7 +41,7 @@ struct meeting {
     _Atomic uint32_t opening, asking; /* a thread is at it */
     int failed;       /* an answer was not waited for: no more questions */
     uint32_t number;  /* of openings of teams on this card */
-    uint32_t *known;  /* of each card: number of its last opening that is no news; as word pairs with its opens */
+    struct seen_opening *seen; /* of each card */
     struct vic_team *pending; /* an opening that timed out */
 };
 

@@ -101,8 +101,7 @@ static int finish(struct meeting *meeting, uint64_t deadline_ns, vic_team_t **re
     }
     meeting->pending = NULL;
     for (uint32_t i = 0; i < team->n; i++) {
-        const struct member *member = &team->member[i];
-        team_mark_known(meeting, member->card, member->number, (uint32_t)member->opens);
+        team_mark_open(meeting, &team->member[i]);
     }
     meeting_enter(meeting);
     atomic_store(&team->gate.open, 1);

@@ -34,16 +34,38 @@ int team_say_row(struct vic_team *team, uint64_t id)
     return vic_write(team->card, row_of(team->meeting, team->member[team->me].row), word, ROW);
 }
 
-void team_mark_known(struct meeting *meeting, uint32_t peer, uint32_t number, uint32_t opens)
+void team_mark_open(struct meeting *meeting, const struct member *member)
 {
-    meeting->known[2 * peer] = number;
-    meeting->known[2 * peer + 1] = opens;
+    meeting->seen[member->card] = (struct seen_opening){.opens = (uint32_t)member->opens, .used = member->number};
 }
 
-static bool is_known(const struct meeting *meeting, uint32_t peer, const struct record *record)
+/* The numbers of openings are compared modulo 2^32. */
+static bool is_later(uint32_t number, uint32_t than)
 {
-    return meeting->known[2 * peer + 1] == record->opens &&
-           (int32_t)(record->number - meeting->known[2 * peer]) <= 0;
+    return (int32_t)(number - than) > 0;
+}
+
+/* True if the record belongs to an earlier opening of this card: to a team that both have opened; or, as long as its list
+ * is another one, to an opening that failed here because lists differed. */
+static bool is_earlier(struct vic_team *team, uint32_t peer, const struct record *record)
+{
+    struct seen_opening *seen = &team->meeting->seen[peer];
+    if (seen->opens != record->opens) {
+        *seen = (struct seen_opening){.opens = record->opens, .missed = seen->missed};
+    }
+    if (!is_later(record->number, seen->used)) {
+        return true;
+    }
+    if (record->list == team->list) {
+        return false;
+    }
+    bool failed = seen->failed != 0 && !is_later(record->number, seen->failed);
+    if (!failed && seen->missed) { /* it comes late to the opening that failed */
+        seen->missed = false;
+        seen->failed = record->number;
+        failed = true;
+    }
+    return failed;
 }
 
 /* Read words of all other cards, `each` of them, from where `at` says. */
@@ -104,7 +126,7 @@ static int meet(struct vic_team *team, struct member *member, const uint64_t wor
         return fail(VIC_EPEER, "card %u has been closed", member->card);
     }
     bool there = record_read(word, member->card, team->member[team->me].card, &record);
-    if (!there || record.opens != (uint32_t)opens || is_known(team->meeting, member->card, &record)) {
+    if (!there || record.opens != (uint32_t)opens || is_earlier(team, member->card, &record)) {
         return VIC_OK;
     }
     if (!record.refused && record.cards == team->n &&
@@ -143,26 +165,35 @@ static int enter_second(struct vic_team *team)
     return team_say_row(team, team->id);
 }
 
-/* Lists differ, and the others leave what they said there: the next opening is not to take it for news. */
-static void mark_differing(struct vic_team *team, uint64_t *answer)
+/* Remember which openings of the other cards belong to this one, which fails as lists differ: what they wrote for it
+ * stays there, and a later opening must not take it for their part in that. `answer` has their records; a card that was
+ * just writing its own is asked again. */
+static void mark_failed(struct vic_team *team, uint64_t *answer)
 {
-    bool torn = true; /* somebody was just writing */
-    for (int times = 0; times < TORN_MOST && torn; times++) {
+    struct meeting *meeting = team->meeting;
+    int status = VIC_OK;
+    bool torn = true;
+    for (uint32_t i = 0; i < team->n; i++) {
+        meeting->seen[team->member[i].card].missed = true;
+    }
+    for (int times = 0; times < TORN_MOST && torn && status == VIC_OK; times++) {
         torn = false;
-        int status = ask_all(team, at_record, RECORD, answer);
-        for (uint32_t i = 0, at = 0; i < team->n && status == VIC_OK; i++) {
+        for (uint32_t i = 0, at = 0; i < team->n; i++) {
             uint32_t peer = team->member[i].card;
+            struct seen_opening *seen = &meeting->seen[peer];
             struct record record;
             if (i == team->me) {
                 continue;
             }
             const uint64_t *word = &answer[RECORD * at++];
-            bool whole = record_read(word, peer, team->member[team->me].card, &record);
-            torn |= !whole && word[0] != 0;
-            if (whole && record.list != team->list) {
-                team_mark_known(team->meeting, peer, record.number, record.opens);
+            bool valid = record_read(word, peer, team->member[team->me].card, &record);
+            torn |= !valid && word[0] != 0;
+            if (valid && seen->missed && !is_earlier(team, peer, &record)) {
+                seen->missed = false;
+                seen->failed = record.number;
             }
         }
+        status = torn ? ask_all(team, at_record, RECORD, answer) : VIC_OK;
     }
 }
 
@@ -179,7 +210,7 @@ static int look_first(struct vic_team *team, uint64_t *answer, bool *all)
         }
     }
     if (status == VIC_EINVAL) {
-        mark_differing(team, answer);
+        mark_failed(team, answer);
     }
     return status == VIC_OK && *all ? enter_second(team) : status;
 }

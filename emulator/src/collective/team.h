@@ -108,8 +108,8 @@ int team_say_row(struct vic_team *team, uint64_t id);
 /* Look once; *all: that has brought us a phase further. `answer`: RECORD words for each card of the team. */
 int team_phase(struct vic_team *team, uint64_t *answer, bool *all);
 
-/* What was seen of an opening of a card is no news any more. */
-void team_mark_known(struct meeting *meeting, uint32_t peer, uint32_t number, uint32_t opens);
+/* The member's opening has led to an open team: no later opening of this card is meant by it. */
+void team_mark_open(struct meeting *meeting, const struct member *member);
 
 /* ---- list.c: the cards of a list */
 int list_check(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, uint32_t *me);
