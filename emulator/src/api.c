@@ -16,7 +16,7 @@ static int vic_close_call(vic_t *card)
     return status;
 }
 
-TOLD(vic_close, (vic_t *card), (card), card, "", NULL, "", NULL)
+LOGGED(vic_close, (vic_t *card), (card), card, "", NULL, "", NULL)
 
 int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vic_attr *attr)
 {

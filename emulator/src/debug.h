@@ -1,5 +1,5 @@
 /* debug.h: VIC_DEBUG=1: a line on stderr for a call of a program, when the call has ended: its card, when it began, its
- * arguments, its status, how long it took. watch.h does so for calls of vic.h that reach a card; TOLD makes the others:
+ * arguments, its status, how long it took. watch.h does so for calls of vic.h that reach a card; LOGGED does it for the others:
  * vic_close and the calls of vic_message.h, vic_client.h and vic_collective.h.
  *
  * A call that the library makes for such a call stands behind its name: "vic_message_flush > vic_counter_wait(...)".
@@ -49,26 +49,28 @@ void debug_refused(const vic_t *card) FAIL_COLD;
          ? (int64_t)(given)->field                                                                              \
          : 0)
 
-/* The call `name`, which is the function name_call before it, with what failed in it (fail.h), and a line for it. The card is that of its handle, `results`
- * and `got` are what it gave if it returns VIC_OK. Apart, so that the call itself saves no registers for it. */
-#define TOLD(name, parameters, arguments, of_card, names, values, results, got)                                 \
-    static inline int name##_kept parameters                                                                    \
+/* Define the call `name`: it calls the function name_call, which stands before it, keeps the detail of what failed in
+ * that (fail.h), and logs it. of_card is the card of its handle, or NULL; `results` and `got` are the names and values of
+ * what the call gave if it returns VIC_OK. The function that logs is one of its own, so that a call that is not logged
+ * saves no registers for it. */
+#define LOGGED(name, parameters, arguments, of_card, names, values, results, got)                           \
+    static inline int name##_kept parameters                                                                \
     {                                                                                                       \
-        struct fail_state outer_ = fail_enter();                                                                \
-        return fail_leave(outer_, name##_call arguments);                                                       \
+        struct fail_state outer_ = fail_enter();                                                            \
+        return fail_leave(outer_, name##_call arguments);                                                   \
     }                                                                                                       \
-    FAIL_COLD static int name##_told parameters                                                             \
+    FAIL_COLD static int name##_logged parameters                                                           \
     {                                                                                                       \
-        struct debug_call told_;                                                                            \
-        debug_begin(&told_, #name, of_card, names, values);                                                     \
-        int status_ = name##_kept arguments;                                                                 \
-        debug_end(&told_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);        \
+        struct debug_call log_;                                                                             \
+        debug_begin(&log_, #name, of_card, names, values);                                                  \
+        int status_ = name##_kept arguments;                                                                \
+        debug_end(&log_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);    \
         return status_;                                                                                     \
     }                                                                                                       \
     int(name) parameters                                                                                    \
     {                                                                                                       \
-        bool told_ = atomic_load_explicit(&debug_on, memory_order_relaxed);                                     \
-        return __builtin_expect(told_, 0) ? name##_told arguments : name##_kept arguments;                    \
+        bool logs_ = atomic_load_explicit(&debug_on, memory_order_relaxed);                                 \
+        return __builtin_expect(logs_, 0) ? name##_logged arguments : name##_kept arguments;                \
     }
 
 #endif

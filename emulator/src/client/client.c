@@ -131,15 +131,15 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
     return VIC_OK;
 }
 
-TOLD(vic_client_open_sized,
-     (size_t messages_bytes, size_t config_bytes, vic_t *card, const struct vic_message_config *rings,
-      const struct vic_client_config *given, vic_client_t **client),
-     (messages_bytes, config_bytes, card, rings, given, client),
-     card, "max_bytes ring_bytes window_messages window_bytes flags",
-     VALUES(FIELD(rings, messages_bytes, max_bytes), FIELD(rings, messages_bytes, window_bytes),
-            FIELD(given, config_bytes, window_messages), FIELD(given, config_bytes, window_bytes),
-            FIELD(given, config_bytes, flags)),
-     "", NULL)
+LOGGED(vic_client_open_sized,
+       (size_t messages_bytes, size_t config_bytes, vic_t *card, const struct vic_message_config *rings,
+        const struct vic_client_config *given, vic_client_t **client),
+       (messages_bytes, config_bytes, card, rings, given, client),
+       card, "max_bytes ring_bytes window_messages window_bytes flags",
+       VALUES(FIELD(rings, messages_bytes, max_bytes), FIELD(rings, messages_bytes, window_bytes),
+              FIELD(given, config_bytes, window_messages), FIELD(given, config_bytes, window_bytes),
+              FIELD(given, config_bytes, flags)),
+       "", NULL)
 
 int client_no_name(const struct vic_client *c, const char *name, const void *body, size_t bytes)
 {
@@ -181,8 +181,8 @@ static int vic_client_counts_call(vic_client_t *c, struct vic_client_count *coun
     return client_leave(c, VIC_OK);
 }
 
-TOLD(vic_client_counts, (vic_client_t *c, struct vic_client_count *counts), (c, counts),
-     c == NULL ? NULL : c->card, "", NULL, "", NULL)
+LOGGED(vic_client_counts, (vic_client_t *c, struct vic_client_count *counts), (c, counts),
+       c == NULL ? NULL : c->card, "", NULL, "", NULL)
 
 /* What bridges and cards know of us, as far as they have room for it just now. */
 static void say_goodbye(struct vic_client *c)
@@ -227,5 +227,5 @@ static int vic_client_close_call(vic_client_t *c)
     return lost ? fail(VIC_EPEER, "not all that was published is confirmed") : VIC_OK;
 }
 
-TOLD(vic_client_close, (vic_client_t *c), (c),
-     c == NULL ? NULL : c->card, "", NULL, "", NULL)
+LOGGED(vic_client_close, (vic_client_t *c), (c),
+       c == NULL ? NULL : c->card, "", NULL, "", NULL)

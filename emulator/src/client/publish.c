@@ -220,12 +220,12 @@ static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char 
     return client_leave_sending(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
 }
 
-TOLD(vic_client_publish,
-     (vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes, uint64_t timeout_ns),
-     (c, bridge, key, body, bytes, timeout_ns),
-     c == NULL ? NULL : c->card, "bridge 'key bytes timeout",
-     VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns),
-     "", NULL)
+LOGGED(vic_client_publish,
+       (vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes, uint64_t timeout_ns),
+       (c, bridge, key, body, bytes, timeout_ns),
+       c == NULL ? NULL : c->card, "bridge 'key bytes timeout",
+       VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns),
+       "", NULL)
 
 /* Nothing up to this id waits to be confirmed. */
 static bool is_confirmed(struct vic_client *c, uint64_t id)
@@ -294,5 +294,5 @@ static int vic_client_flush_call(vic_client_t *c, uint64_t timeout_ns)
     }
 }
 
-TOLD(vic_client_flush, (vic_client_t *c, uint64_t timeout_ns), (c, timeout_ns),
-     c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+LOGGED(vic_client_flush, (vic_client_t *c, uint64_t timeout_ns), (c, timeout_ns),
+       c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)

@@ -126,11 +126,11 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
     }
 }
 
-TOLD(vic_client_recv,
-     (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
-     (c, delivery, timeout_ns),
-     c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns),
-     "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
+LOGGED(vic_client_recv,
+       (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
+       (c, delivery, timeout_ns),
+       c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns),
+       "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
 
 static int vic_client_release_call(vic_client_t *c, struct vic_delivery *delivery)
 {
@@ -144,8 +144,8 @@ static int vic_client_release_call(vic_client_t *c, struct vic_delivery *deliver
     return VIC_OK;
 }
 
-TOLD(vic_client_release, (vic_client_t *c, struct vic_delivery *delivery), (c, delivery),
-     c == NULL ? NULL : c->card, "id", VALUES(delivery != NULL ? (int64_t)delivery->id : 0), "", NULL)
+LOGGED(vic_client_release, (vic_client_t *c, struct vic_delivery *delivery), (c, delivery),
+       c == NULL ? NULL : c->card, "id", VALUES(delivery != NULL ? (int64_t)delivery->id : 0), "", NULL)
 
 /* To the card that sent it, as long as that knows of it. */
 static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e,
@@ -198,15 +198,15 @@ static int vic_client_ack_within_call(vic_client_t *c, struct vic_delivery *deli
     return client_leave(c, status);
 }
 
-TOLD(vic_client_ack_within, (vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns),
-     (c, delivery, reject, timeout_ns),
-     c == NULL ? NULL : c->card, "id reject timeout",
-     VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_client_ack_within, (vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns),
+       (c, delivery, reject, timeout_ns),
+       c == NULL ? NULL : c->card, "id reject timeout",
+       VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject, (int64_t)timeout_ns), "", NULL)
 
 static int vic_client_ack_call(vic_client_t *c, struct vic_delivery *delivery, int reject)
 {
     return vic_client_ack_within_call(c, delivery, reject, VIC_FOREVER);
 }
 
-TOLD(vic_client_ack, (vic_client_t *c, struct vic_delivery *delivery, int reject), (c, delivery, reject),
-     c == NULL ? NULL : c->card, "id reject", VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject), "", NULL)
+LOGGED(vic_client_ack, (vic_client_t *c, struct vic_delivery *delivery, int reject), (c, delivery, reject),
+       c == NULL ? NULL : c->card, "id reject", VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject), "", NULL)

@@ -59,11 +59,11 @@ static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const cha
     return client_leave(c, VIC_OK);
 }
 
-TOLD(vic_client_subscribe,
-     (vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit, uint32_t *subscription),
-     (c, bridge, queue, credit, subscription),
-     c == NULL ? NULL : c->card, "bridge 'queue credit", VALUES(bridge, TEXT(queue), (int64_t)credit),
-     subscription != NULL ? "subscription" : "", VALUES(subscription != NULL ? *subscription : 0))
+LOGGED(vic_client_subscribe,
+       (vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit, uint32_t *subscription),
+       (c, bridge, queue, credit, subscription),
+       c == NULL ? NULL : c->card, "bridge 'queue credit", VALUES(bridge, TEXT(queue), (int64_t)credit),
+       subscription != NULL ? "subscription" : "", VALUES(subscription != NULL ? *subscription : 0))
 
 static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
 {
@@ -90,5 +90,5 @@ static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
                                                             subscription));
 }
 
-TOLD(vic_client_unsubscribe, (vic_client_t *c, uint32_t subscription), (c, subscription),
-     c == NULL ? NULL : c->card, "subscription", VALUES(subscription), "", NULL)
+LOGGED(vic_client_unsubscribe, (vic_client_t *c, uint32_t subscription), (c, subscription),
+       c == NULL ? NULL : c->card, "subscription", VALUES(subscription), "", NULL)

@@ -147,16 +147,16 @@ static int vic_client_bind_call(vic_client_t *c, const char *pattern)
     return change_and_send(c, pattern, true);
 }
 
-TOLD(vic_client_bind, (vic_client_t *c, const char *pattern), (c, pattern),
-     c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
+LOGGED(vic_client_bind, (vic_client_t *c, const char *pattern), (c, pattern),
+       c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
 
 static int vic_client_unbind_call(vic_client_t *c, const char *pattern)
 {
     return change_and_send(c, pattern, false);
 }
 
-TOLD(vic_client_unbind, (vic_client_t *c, const char *pattern), (c, pattern),
-     c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
+LOGGED(vic_client_unbind, (vic_client_t *c, const char *pattern), (c, pattern),
+       c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
 
 /* ---- messages */
 
@@ -247,8 +247,8 @@ static int vic_client_topic_call(vic_client_t *c, const char *topic, const void 
     return client_leave_sending(c, status);
 }
 
-TOLD(vic_client_topic,
-     (vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards, uint64_t timeout_ns),
-     (c, topic, body, bytes, cards, timeout_ns),
-     c == NULL ? NULL : c->card, "'topic bytes timeout", VALUES(TEXT(topic), (int64_t)bytes, (int64_t)timeout_ns),
-     cards != NULL ? "cards" : "", VALUES(cards != NULL ? *cards : 0))
+LOGGED(vic_client_topic,
+       (vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards, uint64_t timeout_ns),
+       (c, topic, body, bytes, cards, timeout_ns),
+       c == NULL ? NULL : c->card, "'topic bytes timeout", VALUES(TEXT(topic), (int64_t)bytes, (int64_t)timeout_ns),
+       cards != NULL ? "cards" : "", VALUES(cards != NULL ? *cards : 0))

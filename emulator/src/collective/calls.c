@@ -68,8 +68,8 @@ static int vic_team_barrier_call(vic_team_t *team, uint64_t timeout_ns)
     return status == VIC_OK ? leave(team, status, &call, timeout_ns) : status;
 }
 
-TOLD(vic_team_barrier, (vic_team_t *team, uint64_t timeout_ns), (team, timeout_ns),
-     team == NULL ? NULL : team->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+LOGGED(vic_team_barrier, (vic_team_t *team, uint64_t timeout_ns), (team, timeout_ns),
+       team == NULL ? NULL : team->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
 
 static int vic_broadcast_call(vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns)
 {
@@ -78,10 +78,10 @@ static int vic_broadcast_call(vic_team_t *team, uint32_t root, uint64_t *words, 
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
 
-TOLD(vic_broadcast,
-     (vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns),
-     (team, root, words, n, timeout_ns),
-     team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_broadcast,
+       (vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns),
+       (team, root, words, n, timeout_ns),
+       team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_reduce_call(vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in,
                            uint64_t *out, size_t n, uint64_t timeout_ns)
@@ -91,13 +91,13 @@ static int vic_reduce_call(vic_team_t *team, uint32_t root, enum vic_reduction o
     return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
 }
 
-TOLD(vic_reduce,
-     (vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
-      uint64_t timeout_ns),
-     (team, root, op, in, out, n, timeout_ns),
-     team == NULL ? NULL : team->card, "root op n timeout",
-     VALUES(root, (int64_t)op, (int64_t)n, (int64_t)timeout_ns),
-     "", NULL)
+LOGGED(vic_reduce,
+       (vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
+        uint64_t timeout_ns),
+       (team, root, op, in, out, n, timeout_ns),
+       team == NULL ? NULL : team->card, "root op n timeout",
+       VALUES(root, (int64_t)op, (int64_t)n, (int64_t)timeout_ns),
+       "", NULL)
 
 static int vic_allreduce_call(vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out,
                               size_t n, uint64_t timeout_ns)
@@ -107,10 +107,10 @@ static int vic_allreduce_call(vic_team_t *team, enum vic_reduction op, const uin
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
 
-TOLD(vic_allreduce,
-     (vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
-     (team, op, in, out, n, timeout_ns),
-     team == NULL ? NULL : team->card, "op n timeout", VALUES((int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_allreduce,
+       (vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+       (team, op, in, out, n, timeout_ns),
+       team == NULL ? NULL : team->card, "op n timeout", VALUES((int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_gather_call(vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out,
                            uint64_t timeout_ns)
@@ -120,10 +120,10 @@ static int vic_gather_call(vic_team_t *team, uint32_t root, const uint64_t *in, 
     return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
 }
 
-TOLD(vic_gather,
-     (vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns),
-     (team, root, in, n, out, timeout_ns),
-     team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_gather,
+       (vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns),
+       (team, root, in, n, out, timeout_ns),
+       team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_alltoall_call(vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns)
 {
@@ -132,7 +132,7 @@ static int vic_alltoall_call(vic_team_t *team, const uint64_t *in, uint64_t *out
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
 
-TOLD(vic_alltoall,
-     (vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
-     (team, in, out, n, timeout_ns),
-     team == NULL ? NULL : team->card, "n timeout", VALUES((int64_t)n, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_alltoall,
+       (vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+       (team, in, out, n, timeout_ns),
+       team == NULL ? NULL : team->card, "n timeout", VALUES((int64_t)n, (int64_t)timeout_ns), "", NULL)

@@ -181,10 +181,10 @@ static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vi
     return status;
 }
 
-TOLD(vic_team_open,
-     (vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns),
-     (card, cards, n, team, timeout_ns),
-     card, "n timeout", VALUES(n, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_team_open,
+       (vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns),
+       (card, cards, n, team, timeout_ns),
+       card, "n timeout", VALUES(n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_team_close_call(vic_team_t *team)
 {
@@ -208,5 +208,5 @@ static int vic_team_close_call(vic_team_t *team)
     return VIC_OK;
 }
 
-TOLD(vic_team_close, (vic_team_t *team), (team),
-     team == NULL ? NULL : team->card, "", NULL, "", NULL)
+LOGGED(vic_team_close, (vic_team_t *team), (team),
+       team == NULL ? NULL : team->card, "", NULL, "", NULL)

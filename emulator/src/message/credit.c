@@ -218,8 +218,8 @@ static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends
     return gate_leave(&m->gate, status);
 }
 
-TOLD(vic_message_ends, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),
-     m == NULL ? NULL : m->card, "peer", VALUES(peer), "ends", VALUES((int64_t)*ends))
+LOGGED(vic_message_ends, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),
+       m == NULL ? NULL : m->card, "peer", VALUES(peer), "ends", VALUES((int64_t)*ends))
 
 /* Somebody may have written over what we say: say it again. */
 static void publish_all(struct vic_message *m)

@@ -163,13 +163,13 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     return VIC_OK;
 }
 
-TOLD(vic_message_open_sized,
-     (size_t config_bytes, vic_t *card, const struct vic_message_config *given, vic_message_t **messages),
-     (config_bytes, card, given, messages),
-     card, "max_bytes window_bytes flags",
-     VALUES(FIELD(given, config_bytes, max_bytes), FIELD(given, config_bytes, window_bytes),
-            FIELD(given, config_bytes, flags)),
-     "", NULL)
+LOGGED(vic_message_open_sized,
+       (size_t config_bytes, vic_t *card, const struct vic_message_config *given, vic_message_t **messages),
+       (config_bytes, card, given, messages),
+       card, "max_bytes window_bytes flags",
+       VALUES(FIELD(given, config_bytes, max_bytes), FIELD(given, config_bytes, window_bytes),
+              FIELD(given, config_bytes, flags)),
+       "", NULL)
 
 /* For who has no macro: the config as it was in 0.1. */
 int(vic_message_open)(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
@@ -228,5 +228,5 @@ static int vic_message_close_call(vic_message_t *m)
     return lost ? message_lost() : VIC_OK;
 }
 
-TOLD(vic_message_close, (vic_message_t *m), (m),
-     m == NULL ? NULL : m->card, "", NULL, "", NULL)
+LOGGED(vic_message_close, (vic_message_t *m), (m),
+       m == NULL ? NULL : m->card, "", NULL, "", NULL)

@@ -164,7 +164,7 @@ static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *da
     return gate_leave(&m->gate, status);
 }
 
-TOLD(vic_message_send,
-     (vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns),
-     (m, dest, data, bytes, timeout_ns),
-     m == NULL ? NULL : m->card, "dest bytes timeout", VALUES(dest, (int64_t)bytes, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_message_send,
+       (vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns),
+       (m, dest, data, bytes, timeout_ns),
+       m == NULL ? NULL : m->card, "dest bytes timeout", VALUES(dest, (int64_t)bytes, (int64_t)timeout_ns), "", NULL)

@@ -104,11 +104,11 @@ static int vic_message_recv_call(vic_message_t *m, uint32_t *src, void *data, si
     return message_recv_from(m, MESSAGE_ANY, src, data, capacity, bytes, timeout_ns);
 }
 
-TOLD(vic_message_recv,
-     (vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes, uint64_t timeout_ns),
-     (m, src, data, capacity, bytes, timeout_ns),
-     m == NULL ? NULL : m->card, "capacity timeout", VALUES((int64_t)capacity, (int64_t)timeout_ns),
-     src != NULL ? "bytes src" : "bytes", VALUES((int64_t)*bytes, src != NULL ? *src : 0))
+LOGGED(vic_message_recv,
+       (vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes, uint64_t timeout_ns),
+       (m, src, data, capacity, bytes, timeout_ns),
+       m == NULL ? NULL : m->card, "capacity timeout", VALUES((int64_t)capacity, (int64_t)timeout_ns),
+       src != NULL ? "bytes src" : "bytes", VALUES((int64_t)*bytes, src != NULL ? *src : 0))
 
 int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                       uint64_t timeout_ns)
@@ -201,8 +201,8 @@ static int vic_message_flush_to_call(vic_message_t *m, uint32_t dest, uint64_t t
     return gate_leave(&m->gate, lost ? message_lost() : status);
 }
 
-TOLD(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
-     m == NULL ? NULL : m->card, "dest timeout", VALUES(dest, (int64_t)timeout_ns), "", NULL)
+LOGGED(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
+       m == NULL ? NULL : m->card, "dest timeout", VALUES(dest, (int64_t)timeout_ns), "", NULL)
 
 static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
 {
@@ -221,5 +221,5 @@ static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
     return gate_leave(&m->gate, lost ? message_lost() : status);
 }
 
-TOLD(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
-     m == NULL ? NULL : m->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+LOGGED(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
+       m == NULL ? NULL : m->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
