@@ -1,6 +1,6 @@
-/* Words of other cards, by queries; words of this card. */
+/* Reading words of other cards, by queries, and of this card. */
 #include "fail.h"
-#include "meeting.h"
+#include "directory.h"
 
 enum { DIRECT = 1 /* word; more are fetched by DMA */, BATCH = 64 };
 enum { ANSWER_NS = 20 * 1000 * 1000, TIMES = 5 };
@@ -8,7 +8,7 @@ enum { ANSWER_NS = 20 * 1000 * 1000, TIMES = 5 };
 static int start(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, vic_dma_t **dma)
 {
     int status = n > DIRECT ? vic_dma_read(card, to, addr, n, dma) : VIC_ENOSPC;
-    if (status == VIC_ENOSPC) { /* or the program uses all of the table */
+    if (status == VIC_ENOSPC) { /* one word; or the program's own transfers fill the table */
         *dma = NULL;
         status = vic_read(card, addr, to, n);
     }
@@ -27,7 +27,7 @@ int fetch_words(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n)
     return status == VIC_OK ? finish(card, &dma) : status;
 }
 
-int fetch_round(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, size_t own, size_t own_end)
+int fetch_except(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, size_t own, size_t own_end)
 {
     vic_dma_t *first = NULL, *second = NULL;
     int status = own != 0 ? start(card, addr, to, own, &first) : VIC_OK, other = VIC_OK;
@@ -35,7 +35,7 @@ int fetch_round(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, size_t own
         other = start(card, addr + (vic_addr_t)own_end, to + own_end, n - own_end, &second);
     }
     if (status == VIC_OK) {
-        status = finish(card, &first); /* also if the other one failed: it writes to `to` */
+        status = finish(card, &first); /* even if the second has failed: the first still writes to `to` */
     }
     if (status == VIC_OK && other == VIC_OK) {
         other = finish(card, &second);
@@ -43,123 +43,122 @@ int fetch_round(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, size_t own
     return status == VIC_OK ? other : status;
 }
 
-static int send_all(struct meeting *meeting, const struct question *question, size_t n, size_t each)
+static int send_all(struct directory *directory, const struct question *question, size_t n, size_t each)
 {
-    uint64_t header[BATCH], wish[BATCH];
-    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    uint64_t header[BATCH], reply_header[BATCH];
+    vic_addr_t reply = directory->base + RECORD * directory->attr.cards;
     int status = VIC_OK;
     for (size_t i = 0, count = 0; i < n * each && status == VIC_OK; i++) {
         const struct question *asked = &question[i / each];
         header[count] = vic_header(asked->card, VIC_QUERY, asked->addr + (vic_addr_t)(i % each), VIC_NO_COUNTER);
-        wish[count++] = vic_header(meeting->attr.card, VIC_WRITE, reply + (vic_addr_t)i, meeting->counter);
+        reply_header[count++] = vic_header(directory->attr.card, VIC_WRITE, reply + (vic_addr_t)i, directory->counter);
         if (count == BATCH || i + 1 == n * each) {
-            status = vic_send(meeting->kept.card, header, wish, count);
+            status = vic_send(directory->kept.card, header, reply_header, count);
             count = 0;
         }
     }
     return status;
 }
 
-/* Before functional mode asks: no answer is like this. */
-static int mark_all(struct meeting *meeting, size_t n)
+/* Functional mode: write a word that no answer has where the answers will come. */
+static int mark_replies(struct directory *directory, size_t n)
 {
     uint64_t word[BATCH];
-    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    vic_addr_t reply = directory->base + RECORD * directory->attr.cards;
     int status = VIC_OK;
-    meeting->mark = mix(meeting->mark + 1);
+    directory->mark = mix(directory->mark + 1);
     for (size_t i = 0; i < BATCH; i++) {
-        word[i] = meeting->mark;
+        word[i] = directory->mark;
     }
     for (size_t i = 0; i < n && status == VIC_OK; i += BATCH) {
-        status = vic_write(meeting->kept.card, reply + (vic_addr_t)i, word, n - i < BATCH ? n - i : BATCH);
+        status = vic_write(directory->kept.card, reply + (vic_addr_t)i, word, n - i < BATCH ? n - i : BATCH);
     }
     return status;
 }
 
-static int have_all_come(struct meeting *meeting, size_t n, bool *all)
+static int look_for_replies(struct directory *directory, size_t n, bool *complete)
 {
     uint64_t word[BATCH];
-    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    vic_addr_t reply = directory->base + RECORD * directory->attr.cards;
     int status = VIC_OK;
-    *all = true;
-    for (size_t i = 0; i < n && status == VIC_OK && *all; i += BATCH) {
+    *complete = true;
+    for (size_t i = 0; i < n && status == VIC_OK && *complete; i += BATCH) {
         size_t count = n - i < BATCH ? n - i : BATCH;
-        status = vic_read(meeting->kept.card, reply + (vic_addr_t)i, word, count);
+        status = vic_read(directory->kept.card, reply + (vic_addr_t)i, word, count);
         for (size_t k = 0; k < count && status == VIC_OK; k++) {
-            *all &= word[k] != meeting->mark;
+            *complete &= word[k] != directory->mark;
         }
     }
     return status;
 }
 
-/* Until all have come, and are counted in time or not: from another host they may be later than any time, and then would
- * be taken for those of the next question. If the counter reads 0 before, a program has written there: a wait for that would
- * end at once each time, and never say that a card has died. */
-static int wait_answers(struct meeting *meeting, size_t n, uint64_t patience_ns)
+/* Wait until all answers have come, even if the time for counting them is over: those of another host may come at any
+ * later time, and would then be taken for answers of the next question. If the counter reads 0 early, a program has
+ * written to it: set it again, as the wait would end at once each time, and never notice that a card has died. */
+static int wait_answers(struct directory *directory, size_t n, uint64_t timeout_ns)
 {
-    bool all = meeting->attr.mode == 1, early = false;
+    bool complete = directory->attr.mode == 1, early = false;
     int status;
     do {
-        status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
-        if (!all && (status == VIC_OK || status == VIC_ETIMEDOUT)) {
-            int look = have_all_come(meeting, n, &all);
-            if (status == VIC_OK && look == VIC_OK && !all) {
-                look = vic_counter_set(meeting->kept.card, meeting->counter, 1);
+        status = vic_counter_wait(directory->kept.card, directory->counter, timeout_ns);
+        if (!complete && (status == VIC_OK || status == VIC_ETIMEDOUT)) {
+            int look = look_for_replies(directory, n, &complete);
+            if (status == VIC_OK && look == VIC_OK && !complete) {
+                look = vic_counter_set(directory->kept.card, directory->counter, 1);
                 early = true;
             }
             status = look != VIC_OK ? look : status;
-            vic_relax(meeting->kept.card);
+            vic_relax(directory->kept.card);
         }
-    } while (!all && (status == VIC_OK || status == VIC_ETIMEDOUT));
+    } while (!complete && (status == VIC_OK || status == VIC_ETIMEDOUT));
     if (status == VIC_ETIMEDOUT && early) {
-        return VIC_OK; /* all are there, and more than that cannot be known */
+        return VIC_OK; /* all have come; whether they were counted is not known any more */
     }
-    if (status == VIC_ETIMEDOUT && meeting->attr.mode != 1) { /* the last has come since, and is counted in a moment */
-        status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
+    if (status == VIC_ETIMEDOUT && directory->attr.mode != 1) { /* the last one came just now, and is counted in a moment */
+        status = vic_counter_wait(directory->kept.card, directory->counter, timeout_ns);
     }
     return status;
 }
 
-/* Somebody may write over the counter of the answers: then ask again, each time with twice the patience, and at last say
- * so. */
-static int ask(struct meeting *meeting, const struct question *question, size_t n, size_t each)
+/* If a program writes to the counter of the answers, ask again, each time with twice the timeout, and at last fail. */
+static int ask(struct directory *directory, const struct question *question, size_t n, size_t each)
 {
     int status = VIC_ETIMEDOUT;
     for (int times = 0; times < TIMES && status == VIC_ETIMEDOUT; times++) {
-        status = meeting->attr.mode == 1 ? VIC_OK : mark_all(meeting, n * each);
+        status = directory->attr.mode == 1 ? VIC_OK : mark_replies(directory, n * each);
         if (status == VIC_OK) {
-            status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
+            status = vic_counter_set(directory->kept.card, directory->counter, (int64_t)(n * each));
         }
         if (status == VIC_OK) {
-            status = send_all(meeting, question, n, each);
+            status = send_all(directory, question, n, each);
         }
         if (status == VIC_OK) {
-            status = wait_answers(meeting, n * each, (uint64_t)ANSWER_NS << times);
+            status = wait_answers(directory, n * each, (uint64_t)ANSWER_NS << times);
         }
     }
     return status != VIC_ETIMEDOUT ? status
                                    : fail(VIC_EPEER, "answers of other cards are not counted: a program counts on counter "
-                                                     "%u, which a team uses", meeting->counter);
+                                                     "%u, which a team uses", directory->counter);
 }
 
-int meeting_ask(struct meeting *meeting, const struct question *question, size_t n, size_t each, uint64_t *answer)
+int directory_ask(struct directory *directory, const struct question *question, size_t n, size_t each, uint64_t *answer)
 {
     if (n == 0) {
         return VIC_OK;
     }
-    /* who waits for the other thread lets time pass: in timed mode it could not go on otherwise */
-    while (atomic_exchange(&meeting->asking, 1) != 0) {
-        vic_relax(meeting->kept.card);
+    /* vic_relax lets time pass, without which the other thread could not go on in timed mode */
+    while (atomic_exchange(&directory->asking, 1) != 0) {
+        vic_relax(directory->kept.card);
     }
-    int status = meeting->failed;
+    int status = directory->failed;
     if (status == VIC_OK) {
-        status = ask(meeting, question, n, each);
+        status = ask(directory, question, n, each);
     }
     if (status == VIC_OK) {
-        vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
-        status = fetch_words(meeting->kept.card, reply, answer, n * each);
+        vic_addr_t reply = directory->base + RECORD * directory->attr.cards;
+        status = fetch_words(directory->kept.card, reply, answer, n * each);
     }
-    meeting->failed = status;
-    atomic_store(&meeting->asking, 0);
+    directory->failed = status;
+    atomic_store(&directory->asking, 0);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The calls: arguments are checked here, then it is steps. */
+/* The collective calls: their arguments are checked here; step.c does the rest. */
 #include <string.h>
 
 #include "team.h"
@@ -9,7 +9,7 @@ static bool is_same(const struct call *a, const struct call *b)
            a->n == b->n;
 }
 
-/* With the team to ourselves. */
+/* Called by one thread at a time. */
 static int run(struct vic_team *team, const struct call *call, uint64_t timeout_ns)
 {
     if (team->broken != VIC_OK) {
@@ -35,7 +35,7 @@ static int enter(struct vic_team *team)
     return team == NULL ? fail_null(1, "") : gate_enter(&team->gate);
 }
 
-/* `status` says whether the arguments of the call are good. The team is entered. */
+/* Make the call, unless `status` says that its arguments are wrong, and leave the gate. */
 static int leave(struct vic_team *team, int status, const struct call *call, uint64_t timeout_ns)
 {
     if (status == VIC_OK && atomic_exchange(&team->busy, 1) != 0) {

@@ -1,4 +1,4 @@
-/* The list of a team's cards: is it one? */
+/* Checking the list of a team's cards. */
 #include <stdlib.h>
 
 #include "team.h"
@@ -12,8 +12,8 @@ uint64_t list_hash(const uint32_t *cards, uint32_t n)
     return hash;
 }
 
-/* First place of each card; `place` has a word for each card of the job, all 0. */
-static int look_through(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, uint32_t *place)
+/* Set `place` of each card to 1 + its index in the list. `place` has a word for each card of the job, all 0. */
+static int find_places(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, uint32_t *place)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t card = cards[i];
@@ -41,7 +41,7 @@ int list_check(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, u
     if (place == NULL) {
         return fail(VIC_ESYS, "no memory");
     }
-    int status = look_through(attr, cards, n, place);
+    int status = find_places(attr, cards, n, place);
     *me = place[attr->card] - 1;
     free(place);
     return status;

@@ -1,4 +1,4 @@
-/* Are the others still there, and in the same call? Asked by who has waited for long, by queries. */
+/* A call that has waited for long reads the rows of the other cards: are they alive, and in the same call? */
 #include <stdlib.h>
 
 #include "team.h"
@@ -13,7 +13,7 @@ static uint32_t call_hash(const struct call *call)
 void team_publish(struct vic_team *team, uint32_t steps, bool closed)
 {
     uint64_t word = (uint64_t)steps << 32 | (uint64_t)call_hash(&team->call) << 1 | closed;
-    vic_addr_t row = row_of(team->meeting, team->member[team->me].row);
+    vic_addr_t row = row_of(team->directory, team->member[team->me].row);
     vic_write(team->card, row + 1, &word, 1);
 }
 
@@ -22,15 +22,15 @@ static int fail_left(uint32_t card)
     return fail(VIC_EPEER, "card %u has closed the team, or its card, and not made this call", card);
 }
 
-/* What was seen of all members. */
+/* What the rows of all members say. */
 struct seen {
-    bool later;    /* one has not sent its part yet */
-    bool hidden;   /* this one has closed the team, and something else is in its row: has it sent its part? */
+    bool later;    /* a card has not sent the packets of this step yet */
+    bool hidden;   /* card `card` has closed the team, and uses its row again: whether it had sent them is not known */
     uint32_t card;
 };
 
-/* What the words of a member's row mean for the step that we wait for. `left`: it was gone before they were read. */
-static int judge(const struct vic_team *team, uint32_t card, const uint64_t word[ROW], bool left, struct seen *seen)
+/* Take in the row of a member. `left`: it had closed its card before its row was read. */
+static int check_row(const struct vic_team *team, uint32_t card, const uint64_t word[ROW], bool left, struct seen *seen)
 {
     uint32_t mine = team->step + 1, theirs = (uint32_t)(word[1] >> 32);
     if (word[0] != team->id) {
@@ -60,10 +60,10 @@ static int ask_rows(struct vic_team *team, struct question *question, uint64_t *
                 return status;
             }
             left[count] = opens != member->opens;
-            question[count++] = (struct question){member->card, row_of(team->meeting, member->row)};
+            question[count++] = (struct question){member->card, row_of(team->directory, member->row)};
         }
     }
-    return meeting_ask(team->meeting, question, count, ROW, answer);
+    return directory_ask(team->directory, question, count, ROW, answer);
 }
 
 int team_look(struct vic_team *team)
@@ -76,9 +76,9 @@ int team_look(struct vic_team *team)
     if (question != NULL && answer != NULL && left != NULL) {
         status = ask_rows(team, question, answer, left);
         for (uint32_t at = 0; at + 1 < team->n && status == VIC_OK; at++) {
-            status = judge(team, question[at].card, &answer[ROW * at], left[at], &seen);
+            status = check_row(team, question[at].card, &answer[ROW * at], left[at], &seen);
         }
-        /* all others have sent their parts, and ours is not complete: some time later it is the hidden one's that lacks */
+        /* all others have sent, but packets are missing: after some time they must be those of the hidden one */
         team->doubts = seen.hidden && !seen.later ? team->doubts + 1 : 0;
         if (status == VIC_OK && team->doubts > DOUBTS) {
             status = fail_left(seen.card);

@@ -12,7 +12,7 @@ static int take_buffers(struct vic_team *team, struct member *me)
     while ((UINT32_C(1) << least) < team->n) {
         least++; /* a word for each card */
     }
-    while (most < LOG_MOST && (UINT32_C(2) << most) <= team->meeting->attr.sram_words / SHARE) {
+    while (most < LOG_MOST && (UINT32_C(2) << most) <= team->directory->attr.sram_words / SHARE) {
         most++;
     }
     int status = VIC_ENOSPC;
@@ -40,7 +40,7 @@ static int take_counters(struct vic_team *team, struct member *me)
 static int take_region(struct vic_team *team)
 {
     struct member *me = &team->member[team->me];
-    me->row = meeting_row(team->meeting);
+    me->row = directory_take_row(team->directory);
     if (me->row == ROWS) {
         return VIC_ENOSPC;
     }
@@ -52,7 +52,7 @@ static int take_region(struct vic_team *team)
         }
     }
     if (status != VIC_OK) {
-        meeting_free_row(team->meeting, me->row);
+        directory_free_row(team->directory, me->row);
         return status;
     }
     team->bounce = malloc(sizeof *team->bounce << team->log_words);
@@ -60,7 +60,7 @@ static int take_region(struct vic_team *team)
         vic_free(team->card, me->base);
         vic_counter_free(team->card, me->counter[0]);
         vic_counter_free(team->card, me->counter[1]);
-        meeting_free_row(team->meeting, me->row);
+        directory_free_row(team->directory, me->row);
         return VIC_ESYS;
     }
     for (int turn = 0; turn < 2; turn++) {
@@ -78,14 +78,14 @@ static void free_memory(struct vic_team *team)
     slab_give(&team_layer.handles, team);
 }
 
-int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint32_t n, struct vic_team **result)
+int team_make(vic_t *card, struct directory *directory, const uint32_t *cards, uint32_t n, struct vic_team **result)
 {
     struct vic_team *team = slab_take(&team_layer.handles);
     if (team == NULL) {
         return VIC_ESYS;
     }
     team->card = card;
-    team->meeting = meeting;
+    team->directory = directory;
     team->n = n;
     team->list = list_hash(cards, n);
     team->member = calloc(n, sizeof *team->member);
@@ -94,7 +94,7 @@ int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint3
     int status = team->member != NULL && team->header != NULL && team->payload != NULL ? VIC_OK : VIC_ESYS;
     for (uint32_t i = 0; i < n && status == VIC_OK; i++) {
         team->member[i].card = cards[i];
-        team->me = cards[i] == meeting->attr.card ? i : team->me;
+        team->me = cards[i] == directory->attr.card ? i : team->me;
     }
     if (status == VIC_OK) {
         status = take_region(team);
@@ -115,8 +115,8 @@ void team_free(struct vic_team *team, bool clean)
         vic_counter_free(team->card, me->counter[0]);
         vic_counter_free(team->card, me->counter[1]);
     }
-    if (team->meeting != NULL) {
-        meeting_free_row(team->meeting, me->row);
+    if (team->directory != NULL) {
+        directory_free_row(team->directory, me->row);
     }
     free_memory(team);
 }

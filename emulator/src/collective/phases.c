@@ -1,6 +1,6 @@
-/* The two phases of an opening, which each card writes into its own SRAM and the others read. In the first it has said
- * where its buffers are, to each card of the list; who has read that of all is in the second, and says so in its row. Who
- * finds all in the second has the team. So as long as a card is in the first nobody has sent it anything.
+/* The two phases of an opening. In the first, a card writes for each card of the list where its buffers are. When it has
+ * read that of all others, it is in the second phase, and writes so in its row. When it has read that all are in the
+ * second phase, its team is open. So a card in the first phase has received no packet of the team yet.
  */
 #include <stdlib.h>
 
@@ -8,35 +8,35 @@
 
 enum { TORN_MOST = 100 };
 
-int team_say(struct vic_team *team, enum team_saying saying)
+int team_write_records(struct vic_team *team, enum team_intent intent)
 {
-    struct meeting *meeting = team->meeting;
+    struct directory *directory = team->directory;
     const struct member *me = &team->member[team->me];
-    struct record record = {.number = meeting->number, .opens = (uint32_t)meeting->opens, .cards = team->n,
+    struct record record = {.number = directory->number, .opens = (uint32_t)directory->opens, .cards = team->n,
                             .list = team->list, .base = me->base, .counter = {me->counter[0], me->counter[1]},
-                            .row = me->row, .log_words = team->log_words, .refused = saying == TEAM_REFUSES};
+                            .row = me->row, .log_words = team->log_words, .refused = intent == TEAM_REFUSES};
     int status = VIC_OK;
     for (uint32_t i = 0; i < team->n && status == VIC_OK; i++) {
         uint64_t word[RECORD] = {0};
         uint32_t peer = team->member[i].card;
         record.met = team->member[i].number;
-        if (saying != TEAM_GIVES_UP) {
+        if (intent != TEAM_GIVES_UP) {
             record_make(&record, me->card, peer, word);
         }
-        status = vic_write(team->card, record_of(meeting, peer), word, RECORD);
+        status = vic_write(team->card, record_of(directory, peer), word, RECORD);
     }
     return status;
 }
 
-int team_say_row(struct vic_team *team, uint64_t id)
+int team_write_row(struct vic_team *team, uint64_t id)
 {
     uint64_t word[ROW] = {id, 0};
-    return vic_write(team->card, row_of(team->meeting, team->member[team->me].row), word, ROW);
+    return vic_write(team->card, row_of(team->directory, team->member[team->me].row), word, ROW);
 }
 
-void team_mark_open(struct meeting *meeting, const struct member *member)
+void team_mark_open(struct directory *directory, const struct member *member)
 {
-    meeting->seen[member->card] = (struct seen_opening){.opens = (uint32_t)member->opens, .used = member->number};
+    directory->seen[member->card] = (struct seen_opening){.opens = (uint32_t)member->opens, .used = member->number};
 }
 
 /* The numbers of openings are compared modulo 2^32. */
@@ -49,7 +49,7 @@ static bool is_later(uint32_t number, uint32_t than)
  * is another one, to an opening that failed here because lists differed. */
 static bool is_earlier(struct vic_team *team, uint32_t peer, const struct record *record)
 {
-    struct seen_opening *seen = &team->meeting->seen[peer];
+    struct seen_opening *seen = &team->directory->seen[peer];
     if (seen->opens != record->opens) {
         *seen = (struct seen_opening){.opens = record->opens, .missed = seen->missed};
     }
@@ -68,7 +68,7 @@ static bool is_earlier(struct vic_team *team, uint32_t peer, const struct record
     return failed;
 }
 
-/* Read words of all other cards, `each` of them, from where `at` says. */
+/* Read `each` words of each other card, from the address that `at` gives. */
 static int ask_all(struct vic_team *team, vic_addr_t (*at)(const struct vic_team *, const struct member *), size_t each,
                    uint64_t *answer)
 {
@@ -83,7 +83,7 @@ static int ask_all(struct vic_team *team, vic_addr_t (*at)(const struct vic_team
             question[count++] = (struct question){member->card, at(team, member)};
         }
     }
-    int status = meeting_ask(team->meeting, question, count, each, answer);
+    int status = directory_ask(team->directory, question, count, each, answer);
     free(question);
     return status;
 }
@@ -91,12 +91,12 @@ static int ask_all(struct vic_team *team, vic_addr_t (*at)(const struct vic_team
 static vic_addr_t at_record(const struct vic_team *team, const struct member *member)
 {
     (void)member;
-    return record_of(team->meeting, team->member[team->me].card);
+    return record_of(team->directory, team->member[team->me].card);
 }
 
 static vic_addr_t at_row(const struct vic_team *team, const struct member *member)
 {
-    return row_of(team->meeting, member->row);
+    return row_of(team->directory, member->row);
 }
 
 static int differs(const struct vic_team *team, uint32_t card, const struct record *record)
@@ -112,12 +112,12 @@ static int differs(const struct vic_team *team, uint32_t card, const struct reco
                   record->cards, team->member[team->me].card);
 }
 
-/* *here: the member opens the same team. */
-static int meet(struct vic_team *team, struct member *member, const uint64_t word[RECORD], bool *here)
+/* Take in the record of a card. *accepted: it opens the same team. */
+static int accept_member(struct vic_team *team, struct member *member, const uint64_t word[RECORD], bool *accepted)
 {
     struct record record;
     uint64_t opens;
-    *here = false;
+    *accepted = false;
     int status = vic_peer_opens(team->card, member->card, &opens);
     if (status != VIC_OK) {
         return status;
@@ -125,15 +125,15 @@ static int meet(struct vic_team *team, struct member *member, const uint64_t wor
     if (opens != 0 && opens % 2 == 0) {
         return fail(VIC_EPEER, "card %u has been closed", member->card);
     }
-    bool there = record_read(word, member->card, team->member[team->me].card, &record);
-    if (!there || record.opens != (uint32_t)opens || is_earlier(team, member->card, &record)) {
+    bool valid = record_read(word, member->card, team->member[team->me].card, &record);
+    if (!valid || record.opens != (uint32_t)opens || is_earlier(team, member->card, &record)) {
         return VIC_OK;
     }
     if (!record.refused && record.cards == team->n &&
         (record.log_words < LOG_LEAST || UINT64_C(1) << record.log_words < team->n)) {
-        return VIC_OK; /* no card says so: there would be no room for a word of each */
+        return VIC_OK; /* no card writes that: its buffers would have no room for a word of each card */
     }
-    if (record.list != team->list || (record.refused && record.met == team->meeting->number)) {
+    if (record.list != team->list || (record.refused && record.met == team->directory->number)) {
         return differs(team, member->card, &record);
     }
     if (record.refused) { /* an opening before this one */
@@ -142,17 +142,17 @@ static int meet(struct vic_team *team, struct member *member, const uint64_t wor
     *member = (struct member){.card = member->card, .number = record.number, .opens = opens, .base = record.base,
                               .counter = {record.counter[0], record.counter[1]}, .row = record.row,
                               .words = UINT32_C(1) << record.log_words};
-    *here = true;
+    *accepted = true;
     return VIC_OK;
 }
 
-/* All have said where their buffers are. */
+/* The records of all members have been read. */
 static int enter_second(struct vic_team *team)
 {
-    struct meeting *meeting = team->meeting;
+    struct directory *directory = team->directory;
     struct member *me = &team->member[team->me];
-    me->number = meeting->number;
-    me->opens = meeting->opens;
+    me->number = directory->number;
+    me->opens = directory->opens;
     me->words = UINT32_C(1) << team->log_words;
     team->words = me->words;
     team->id = team->list;
@@ -162,7 +162,7 @@ static int enter_second(struct vic_team *team)
         team->id = mix(team->id ^ mix((uint64_t)member->number << 32 | (uint32_t)member->opens));
     }
     team->phase = 2;
-    return team_say_row(team, team->id);
+    return team_write_row(team, team->id);
 }
 
 /* Remember which openings of the other cards belong to this one, which fails as lists differ: what they wrote for it
@@ -170,17 +170,17 @@ static int enter_second(struct vic_team *team)
  * just writing its own is asked again. */
 static void mark_failed(struct vic_team *team, uint64_t *answer)
 {
-    struct meeting *meeting = team->meeting;
+    struct directory *directory = team->directory;
     int status = VIC_OK;
     bool torn = true;
     for (uint32_t i = 0; i < team->n; i++) {
-        meeting->seen[team->member[i].card].missed = true;
+        directory->seen[team->member[i].card].missed = true;
     }
     for (int times = 0; times < TORN_MOST && torn && status == VIC_OK; times++) {
         torn = false;
         for (uint32_t i = 0, at = 0; i < team->n; i++) {
             uint32_t peer = team->member[i].card;
-            struct seen_opening *seen = &meeting->seen[peer];
+            struct seen_opening *seen = &directory->seen[peer];
             struct record record;
             if (i == team->me) {
                 continue;
@@ -197,58 +197,58 @@ static void mark_failed(struct vic_team *team, uint64_t *answer)
     }
 }
 
-/* *all: all cards are in the first phase. */
-static int look_first(struct vic_team *team, uint64_t *answer, bool *all)
+/* *advanced: all cards are in the first phase. */
+static int look_first(struct vic_team *team, uint64_t *answer, bool *advanced)
 {
     int status = ask_all(team, at_record, RECORD, answer);
-    *all = true;
+    *advanced = true;
     for (uint32_t i = 0, at = 0; i < team->n && status == VIC_OK; i++) {
         if (i != team->me) {
-            bool here;
-            status = meet(team, &team->member[i], &answer[RECORD * at++], &here);
-            *all = *all && here;
+            bool accepted;
+            status = accept_member(team, &team->member[i], &answer[RECORD * at++], &accepted);
+            *advanced = *advanced && accepted;
         }
     }
     if (status == VIC_EINVAL) {
         mark_failed(team, answer);
     }
-    return status == VIC_OK && *all ? enter_second(team) : status;
+    return status == VIC_OK && *advanced ? enter_second(team) : status;
 }
 
-/* Back to the first phase, as a card has given up before it was in the second: so nobody has got further. */
+/* Go back to the first phase, as a card has given up in that: so no card's team is open. */
 static int go_back(struct vic_team *team)
 {
     team->phase = 1;
-    return team_say_row(team, 0);
+    return team_write_row(team, 0);
 }
 
-/* Has the member gone on to something else since the first phase? `word` is of its record. */
-static bool went_on(const struct vic_team *team, const struct member *member, uint64_t word)
+/* True if the member has given up or finished this opening since it was accepted. `word` is the first of its record. */
+static bool has_left(const struct vic_team *team, const struct member *member, uint64_t word)
 {
     uint64_t opens;
     bool same = vic_peer_opens(team->card, member->card, &opens) == VIC_OK && opens == member->opens;
     return !same || word != ((uint64_t)member->number << 32 | (uint32_t)member->opens);
 }
 
-/* Is a member in the second phase, or was it there? `gone` was read before its row. Who gives up takes its record back
- * before the row can be that of a later team: so who has lost the row, and still has the record at the next look, has had
- * this team, and closed it. */
-static bool is_in_second(const struct vic_team *team, struct member *member, uint64_t row, bool gone)
+/* True if a member is in the second phase, or was. `left` was read before its row. A card that gives up clears its record
+ * before a later team can use the row. So if the row is reused, and the record still stands at the next look, the member
+ * has had this team open, and closed it. */
+static bool is_in_second(const struct vic_team *team, struct member *member, uint64_t row, bool left)
 {
-    bool here = row == team->id || (member->row_reused && !gone);
+    bool is = row == team->id || (member->row_reused && !left);
     member->row_reused |= row != 0 && row != team->id && row != ~team->id;
-    return here;
+    return is;
 }
 
-/* *all: all cards are in the second phase. Who went on before we looked at its row, and was not, has given up this
- * opening: so rows are asked for last. */
-static int look_second(struct vic_team *team, uint64_t *answer, bool *all)
+/* *advanced: all cards are in the second phase. A card that has left this opening, and is not in the second phase when its
+ * row is read after that, has given the opening up. */
+static int look_second(struct vic_team *team, uint64_t *answer, bool *advanced)
 {
-    uint64_t *row = answer + team->n, *gone = row + team->n;
+    uint64_t *row = answer + team->n, *left = row + team->n;
     int status = ask_all(team, at_record, 1, answer);
     for (uint32_t i = 0, at = 0; i < team->n && status == VIC_OK; i++) {
         if (i != team->me) {
-            gone[at] = went_on(team, &team->member[i], answer[at]);
+            left[at] = has_left(team, &team->member[i], answer[at]);
             at++;
         }
     }
@@ -256,12 +256,12 @@ static int look_second(struct vic_team *team, uint64_t *answer, bool *all)
         status = ask_all(team, at_row, 1, row);
     }
     bool back = false;
-    *all = true;
+    *advanced = true;
     for (uint32_t i = 0, at = 0; i < team->n && status == VIC_OK; i++) {
         if (i != team->me) {
-            bool here = is_in_second(team, &team->member[i], row[at], gone[at] != 0);
-            *all = *all && here;
-            back |= !here && gone[at] != 0;
+            bool is = is_in_second(team, &team->member[i], row[at], left[at] != 0);
+            *advanced = *advanced && is;
+            back |= !is && left[at] != 0;
             if (row[at] == ~team->id) {
                 status = fail(VIC_EPEER, "card %u has given up opening this team", team->member[i].card);
             }
@@ -271,11 +271,11 @@ static int look_second(struct vic_team *team, uint64_t *answer, bool *all)
     if (status == VIC_OK && back) {
         return go_back(team);
     }
-    team->phase += status == VIC_OK && *all;
+    team->phase += status == VIC_OK && *advanced;
     return status;
 }
 
-int team_phase(struct vic_team *team, uint64_t *answer, bool *all)
+int team_phase(struct vic_team *team, uint64_t *answer, bool *advanced)
 {
-    return team->phase == 1 ? look_first(team, answer, all) : look_second(team, answer, all);
+    return team->phase == 1 ? look_first(team, answer, advanced) : look_second(team, answer, advanced);
 }

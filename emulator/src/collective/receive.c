@@ -1,4 +1,4 @@
-/* What a step brought goes where it belongs. */
+/* Moving the words that a step brought from the buffer to the arrays of the call. */
 #include <string.h>
 
 #include "team.h"
@@ -31,20 +31,20 @@ static vic_addr_t buffer_of(const struct vic_team *team)
     return me->base + (team->step & 1) * (UINT32_C(1) << team->log_words);
 }
 
-/* Is it faster to fetch our own row as well, which nobody sent, than those before and behind it one by one? */
+/* True if one transfer of all rows, this card's own unused one included, is faster than two around that. */
 static bool in_one_piece(const struct vic_team *team, size_t words)
 {
     return words < WORTH_A_TRANSFER && team->me != 0 && team->me != team->n - 1;
 }
 
-/* Into memory of ours. */
+/* Read the rows of the other cards into `bounce`. */
 static int fetch_rows(struct vic_team *team, size_t words)
 {
     size_t own = team->me * words, n = team->n * words;
     if (in_one_piece(team, words)) {
         return fetch_words(team->card, buffer_of(team), team->bounce, n);
     }
-    return fetch_round(team->card, buffer_of(team), team->bounce, n, own, own + words);
+    return fetch_except(team->card, buffer_of(team), team->bounce, n, own, own + words);
 }
 
 static void copy(uint64_t *to, const uint64_t *from, size_t words)
@@ -54,13 +54,13 @@ static void copy(uint64_t *to, const uint64_t *from, size_t words)
     }
 }
 
-/* Rows of all cards into a matrix. */
+/* Store the rows of all cards as the rows of `out`. */
 static int take_rows(struct vic_team *team, const struct step *step, const uint64_t *mine)
 {
     const struct call *call = &team->call;
     size_t words = step->words, own = team->me * words;
     bool direct = words == call->n && !in_one_piece(team, words); /* a row is one row there */
-    int status = direct ? fetch_round(team->card, buffer_of(team), call->out, team->n * words, own, own + words)
+    int status = direct ? fetch_except(team->card, buffer_of(team), call->out, team->n * words, own, own + words)
                         : fetch_rows(team, words);
     copy(call->out + team->me * call->n + team->at, mine, words);
     for (uint32_t from = 0; from < team->n && status == VIC_OK && !direct; from++) {
@@ -71,7 +71,7 @@ static int take_rows(struct vic_team *team, const struct step *step, const uint6
     return status;
 }
 
-/* Rows of all cards into one, which begins as ours. */
+/* Combine the rows of all cards into one; `mine` is this card's. */
 static int take_combined(struct vic_team *team, size_t words, const uint64_t *mine, uint64_t *to)
 {
     int status = fetch_rows(team, words);
@@ -111,7 +111,7 @@ int step_receive(struct vic_team *team, const struct step *step)
     case STEP_SHARE_TO_ROOT:
     case STEP_SHARE_TO_ALL: {
         bool takes = step->kind == STEP_SHARE_TO_ROOT ? root : call->kind != CALL_BROADCAST || !root;
-        return takes ? fetch_round(team->card, buffer_of(team), out, step->words, own, own_end) : VIC_OK;
+        return takes ? fetch_except(team->card, buffer_of(team), out, step->words, own, own_end) : VIC_OK;
     }
     case STEP_TOKENS: break;
     }

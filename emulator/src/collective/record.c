@@ -1,5 +1,5 @@
-/* What a card says to another one while it opens a team with it, as words. */
-#include "meeting.h"
+/* Records of openings as words of SRAM. */
+#include "directory.h"
 
 enum { ADDR_BITS = 22, COUNTER_BITS = 6, LOG_BITS = 5, CARD_BITS = 16, NUMBER_BITS = 32 };
 
@@ -21,28 +21,28 @@ static uint64_t unpack(uint64_t *word, unsigned bits)
 }
 
 /* Where the buffers and the row are. */
-static uint64_t pack_place(uint64_t place, const struct record *record)
+static uint64_t pack_location(uint64_t word, const struct record *record)
 {
-    place = pack(place, LOG_BITS, record->log_words);
-    place = pack(place, COUNTER_BITS, record->row);
-    place = pack(place, COUNTER_BITS, record->counter[0]);
-    place = pack(place, COUNTER_BITS, record->counter[1]);
-    return pack(place, ADDR_BITS, record->base);
+    word = pack(word, LOG_BITS, record->log_words);
+    word = pack(word, COUNTER_BITS, record->row);
+    word = pack(word, COUNTER_BITS, record->counter[0]);
+    word = pack(word, COUNTER_BITS, record->counter[1]);
+    return pack(word, ADDR_BITS, record->base);
 }
 
-static void unpack_place(uint64_t *place, struct record *record)
+static void unpack_location(uint64_t *word, struct record *record)
 {
-    record->base = (vic_addr_t)unpack(place, ADDR_BITS);
-    record->counter[1] = (unsigned)unpack(place, COUNTER_BITS);
-    record->counter[0] = (unsigned)unpack(place, COUNTER_BITS);
-    record->row = (unsigned)unpack(place, COUNTER_BITS);
-    record->log_words = (unsigned)unpack(place, LOG_BITS);
+    record->base = (vic_addr_t)unpack(word, ADDR_BITS);
+    record->counter[1] = (unsigned)unpack(word, COUNTER_BITS);
+    record->counter[0] = (unsigned)unpack(word, COUNTER_BITS);
+    record->row = (unsigned)unpack(word, COUNTER_BITS);
+    record->log_words = (unsigned)unpack(word, LOG_BITS);
 }
 
 void record_make(const struct record *record, uint32_t from, uint32_t to, uint64_t word[RECORD])
 {
     uint64_t rest = pack(0, CARD_BITS, record->cards - 1);
-    rest = record->refused ? pack(rest, NUMBER_BITS, record->met) : pack_place(rest, record);
+    rest = record->refused ? pack(rest, NUMBER_BITS, record->met) : pack_location(rest, record);
     word[2] = pack(rest, 1, record->refused);
     word[0] = (uint64_t)record->number << 32 | record->opens;
     word[1] = record->list;
@@ -57,7 +57,7 @@ bool record_read(const uint64_t word[RECORD], uint32_t from, uint32_t to, struct
     if (record->refused) {
         record->met = (uint32_t)unpack(&rest, NUMBER_BITS);
     } else {
-        unpack_place(&rest, record);
+        unpack_location(&rest, record);
     }
     record->cards = (uint32_t)unpack(&rest, CARD_BITS) + 1;
     return word[3] == check_of(word, from, to);

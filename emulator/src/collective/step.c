@@ -1,14 +1,14 @@
-/* A call, step by step. Between any two of its waits it can be left, and gone on with later. */
+/* The steps of a call. A call that times out between two of them is continued by the next one. */
 #include "team.h"
 
-/* A counter is preset to so much that no packet brings it to 0, or finds it below. What a step expects is taken off
- * it by a packet to oneself: so it does not matter who comes first. */
+/* A counter is preset so high that packets of other cards cannot bring it to 0. The card subtracts what it expects in a
+ * step by a packet to itself, so packets that come before that are counted, too. */
 static const int64_t never = INT64_C(1) << 62;
 
 enum { LOOK_NS = 10 * 1000 * 1000 };
 
-/* The time between two looks doubles until it is longer than this. In timed mode no look follows: who waits for good is part
- * of a deadlock, which is seen. */
+/* The time between two looks doubles until it is longer than this. In timed mode no look follows then: the wait has no end
+ * of its own, so that a deadlock is recognised. */
 #define LOOK_MOST_NS (UINT64_C(10) * 1000 * 1000 * 1000)
 #define LOOK_MOST_TIMED_NS (UINT64_C(3600) * 1000 * 1000 * 1000)
 
@@ -29,7 +29,7 @@ static uint64_t expected(const struct vic_team *team, const struct step *step)
     return packets;
 }
 
-/* Packets without words, and to ourselves how many packets there will be. */
+/* Send the packets without words, and to this card itself how many packets it expects. */
 static int send_tokens(struct vic_team *team, const struct step *step)
 {
     unsigned turn = team->step & 1;
@@ -58,7 +58,7 @@ static int send_words(struct vic_team *team, const struct step *step)
         size_t words = step_words(team, step, team->me, to);
         if (words != 0) {
             const struct member *peer = &team->member[to];
-            size_t place = turn * peer->words + step_place(team, step, team->me, to);
+            size_t place = turn * peer->words + step_offset(team, step, team->me, to);
             vic_addr_t addr = peer->base + (vic_addr_t)place;
             status = vic_put(team->card, peer->card, addr, step_source(team, step, to), words, peer->counter[turn]);
         }
@@ -72,7 +72,7 @@ static int look_if_due(struct vic_team *team, uint64_t now)
     if (now < team->look_ns) {
         return VIC_OK;
     }
-    bool timed = team->meeting->attr.mode == 1, last = timed && team->interval_ns >= LOOK_MOST_TIMED_NS;
+    bool timed = team->directory->attr.mode == 1, last = timed && team->interval_ns >= LOOK_MOST_TIMED_NS;
     team->interval_ns = timed || team->interval_ns < LOOK_MOST_NS ? 2 * team->interval_ns : team->interval_ns;
     team->look_ns = last ? VIC_FOREVER : now + team->interval_ns;
     return team_look(team);
@@ -88,17 +88,17 @@ static int wait_for_all(struct vic_team *team, uint64_t deadline_ns)
         int status = vic_counter_wait(team->card, counter_of(team), left);
         wait_whole_end(outermost);
         if (!gate_is_open(&team->gate)) {
-            return VIC_ECLOSED; /* who closed has set the counter to 0 */
+            return VIC_ECLOSED; /* vic_team_close has set the counter to 0 */
         }
         if (status != VIC_ETIMEDOUT) {
             return status;
         }
         now = vic_time_ns(team->card);
         int found = look_if_due(team, now);
-        if (found != VIC_OK) { /* what has come is taken first */
-            int64_t left_over;
-            bool all = vic_counter_get(team->card, counter_of(team), &left_over) == VIC_OK && left_over == 0;
-            return all ? VIC_OK : found;
+        if (found != VIC_OK) { /* unless all packets have come meanwhile */
+            int64_t value;
+            bool complete = vic_counter_get(team->card, counter_of(team), &value) == VIC_OK && value == 0;
+            return complete ? VIC_OK : found;
         }
         if (now >= deadline_ns) {
             return VIC_ETIMEDOUT;

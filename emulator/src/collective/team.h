@@ -1,10 +1,9 @@
-/* team.h: an open team, as its parts see it. Only vic.h is under it, layer.h for its handles, debug.h and
- * cancel.h.
+/* team.h: an open team, for the files of this folder. They use vic.h, layer.h for handles, debug.h and cancel.h.
  *
- * Everything is made of steps. In a step every card sends to every other card of the team what it has for it, words
- * into a buffer there or a packet without any, and waits for the packets of all others. There are two buffers and
- * two counters, used in turn: who is in step k + 2 has heard of everybody's step k + 1, so that all have taken what
- * step k brought. docs/emulator-collectives.md has the rest.
+ * A call is a sequence of steps. In a step every card sends to every other card of the team either words, which go into
+ * a buffer there, or one packet without words; then it waits for the packets of all others. Steps use two buffers and
+ * two counters alternately. A card that begins step k + 2 has received the packets of step k + 1 from all cards, so all
+ * of them have read what step k brought. docs/emulator-collectives.md has the rest.
  */
 #ifndef COLLECTIVE_TEAM_H
 #define COLLECTIVE_TEAM_H
@@ -15,7 +14,7 @@
 #include "deadline.h"
 #include "debug.h"
 #include "layer.h"
-#include "meeting.h"
+#include "directory.h"
 #include "waits.h"
 #include "vic_collective.h"
 
@@ -30,43 +29,43 @@ struct call {
     size_t n;
 };
 
-/* What the team knows of one of its cards. */
+/* One of the cards of a team. */
 struct member {
-    uint32_t card, number; /* of its openings of teams */
+    uint32_t card, number; /* number: its openings of teams up to this one */
     uint64_t opens;        /* vic_peer_opens while it has the team open */
-    vic_addr_t base;       /* of its buffers, */
-    uint32_t words;        /* of each of them */
+    vic_addr_t base;       /* of its two buffers */
+    uint32_t words;        /* of each buffer */
     unsigned counter[2], row;
-    bool row_reused; /* in the second phase: its row has had something of a later team */
+    bool row_reused; /* seen in the second phase: a later team uses its row */
 };
 
 struct vic_team {
     struct gate gate;
     vic_t *card;
-    struct meeting *meeting;
+    struct directory *directory;
     _Atomic uint32_t busy;        /* a thread is in a call */
     uint32_t me, n;
     struct member *member;
-    uint64_t *bounce;            /* words that were fetched and have to be looked at */
-    uint64_t *header, *payload;  /* packets without words */
-    uint32_t words, log_words;   /* of a buffer; log_words: of our own, words may be fewer */
-    uint64_t list, id;           /* hash of the list; of this opening of it on all cards */
+    uint64_t *bounce;            /* words of a buffer, to be combined or distributed */
+    uint64_t *header, *payload;  /* of packets without words */
+    uint32_t words, log_words;   /* words used of each buffer: the least of all cards; log2 of those of this card's */
+    uint64_t list, id;           /* hash of the list; hash of the openings of all its cards */
     uint32_t phase;              /* of the opening: see phases.c; 3: open */
 
-    bool pending;      /* a call timed out and has not been finished: */
-    struct call call;  /* this one, */
-    size_t at;         /* words of it done before this chunk, */
-    unsigned half;     /* of the chunk, if it takes two steps, */
+    bool pending;      /* a call timed out and is not finished */
+    struct call call;  /* the present or pending one */
+    size_t at;         /* words of the call that earlier chunks have done */
+    unsigned half;     /* of the chunk, if it takes two steps */
     bool sent;         /* the packets of the step have left */
-    uint32_t step;     /* steps that are finished, modulo 2^32 */
-    uint64_t look_ns, interval_ns; /* when to look after the others, after how much time again */
-    uint32_t doubts;   /* looks in a row that found all parts sent but perhaps one */
-    int broken;        /* VIC_OK, or what all calls say */
+    uint32_t step;     /* finished steps, modulo 2^32 */
+    uint64_t look_ns, interval_ns; /* time of the next team_look; from that to the one after it */
+    uint32_t doubts;   /* looks in a row that could not tell whether one card has sent its packets */
+    int broken;        /* VIC_OK, or the status of all further calls */
 };
 
 /* ---- step.c */
 
-/* Finish the call that is in team->call: VIC_OK, or the status it ends with. */
+/* Make the steps of team->call. VIC_OK: it is finished; else the status of the call. */
 int team_run(struct vic_team *team, uint64_t deadline_ns);
 
 /* ---- traffic.c: the traffic of a step */
@@ -81,35 +80,38 @@ struct step {
 /* The step that is next. */
 struct step step_of(const struct vic_team *team);
 
-/* Words from one card to another, the first of them, and where they go in the buffer there. */
+/* Words that card `from` of the team sends to card `to`; those of this card; their offset in the buffer of card `to`. */
 size_t step_words(const struct vic_team *team, const struct step *step, uint32_t from, uint32_t to);
 const uint64_t *step_source(const struct vic_team *team, const struct step *step, uint32_t to);
-size_t step_place(const struct vic_team *team, const struct step *step, uint32_t from, uint32_t to);
+size_t step_offset(const struct vic_team *team, const struct step *step, uint32_t from, uint32_t to);
 
-/* A chunk is cut into one share for each card: where that of a card begins. */
+/* A chunk is divided into one share for each card: the first word of the share of card `index`. */
 size_t share_at(const struct vic_team *team, const struct step *step, uint32_t index);
 
-/* ---- receive.c: what a step brought goes where it belongs */
+/* ---- receive.c: move the words that a step brought from the buffer to the arrays of the call */
 int step_receive(struct vic_team *team, const struct step *step);
 
-/* ---- look.c: are the others still there, and in the same call? Else the status that this ends with. */
+/* ---- look.c: VIC_OK if the other cards are alive and in the same call; else the status of the call. */
 int team_look(struct vic_team *team);
 
-/* What this card says to those who look: it has sent so many steps; whether it has closed the team. */
+/* Write this card's row, which the team_look of other cards reads: the steps whose packets it has sent; whether it has
+ * closed the team. */
 void team_publish(struct vic_team *team, uint32_t steps, bool closed);
 
-/* ---- phases.c: an opening as the others see it, and they as we do */
-enum team_saying { TEAM_OPENS, TEAM_REFUSES /* lists differ */, TEAM_GIVES_UP };
-int team_say(struct vic_team *team, enum team_saying saying);
+/* ---- phases.c: what this card writes of its opening for the others, and what it reads of theirs */
+enum team_intent { TEAM_OPENS, TEAM_REFUSES /* lists differ */, TEAM_GIVES_UP };
+int team_write_records(struct vic_team *team, enum team_intent intent);
 
-/* The id of the team is in this card's row in the second phase, 0 before; ~id of an opening given up there, 1 before. */
-int team_say_row(struct vic_team *team, uint64_t id);
+/* Write this card's row: 0 in the first phase, the id of the team in the second; 1 or ~id if it gives the opening up in
+ * the first or second phase. */
+int team_write_row(struct vic_team *team, uint64_t id);
 
-/* Look once; *all: that has brought us a phase further. `answer`: RECORD words for each card of the team. */
-int team_phase(struct vic_team *team, uint64_t *answer, bool *all);
+/* Read once what the others have written; *advanced: the opening has reached its next phase. `answer`: room for RECORD
+ * words of each card of the team. */
+int team_phase(struct vic_team *team, uint64_t *answer, bool *advanced);
 
-/* The member's opening has led to an open team: no later opening of this card is meant by it. */
-void team_mark_open(struct meeting *meeting, const struct member *member);
+/* The member's opening has led to an open team: it is no part of later openings. */
+void team_mark_open(struct directory *directory, const struct member *member);
 
 /* ---- list.c: the cards of a list */
 int list_check(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, uint32_t *me);
@@ -119,9 +121,9 @@ uint64_t list_hash(const uint32_t *cards, uint32_t n);
 extern struct layer team_layer;
 
 /* VIC_ENOSPC, VIC_ESYS. */
-int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint32_t n, struct vic_team **result);
+int team_make(vic_t *card, struct directory *directory, const uint32_t *cards, uint32_t n, struct vic_team **result);
 
-/* Give all back; SRAM and counters only if `clean`: nobody can write there any more. */
+/* Free everything; SRAM and counters only if `clean`: no packet for them can be on its way. */
 void team_free(struct vic_team *team, bool clean);
 
 #endif

@@ -2,8 +2,8 @@
  * compute the same. */
 #include "team.h"
 
-/* What the hardware takes, as the card data-vortex-8 says, in ns: only to choose between one step and two. All cards of a
- * team have to choose the same, so it depends on nothing else than the call. */
+/* Times of the hardware in ns, those of the card data-vortex-8. They only choose between one step and two. All cards of a
+ * team must choose the same, so the choice depends on the call alone. */
 static const double store_ns = 32, engine_ns = 1900, word_ns = 1.82, step_ns = 4000;
 
 static double put_ns(double words)
@@ -12,16 +12,16 @@ static double put_ns(double words)
     return stores < engine ? stores : engine;
 }
 
-/* One that spreads shares and one that brings them together, instead of one in which all words go where they have to
- * be: then the busiest card sends or takes 2 n (k - 1) / k words instead of (k - 1) n. */
+/* True if two steps are faster, one that distributes shares and one that collects them: in them the busiest card sends or
+ * receives 2 n (k - 1) / k words; in a single step, which sends all words to where they are needed, (k - 1) n. */
 static bool in_two_steps(const struct vic_team *team)
 {
     double k = team->n, n = (double)team->call.n;
     switch (team->call.kind) {
     case CALL_BROADCAST:
     case CALL_ALLREDUCE: return (k - 1) * put_ns(n) > 2 * (k - 1) * put_ns(n / k) + step_ns;
-    case CALL_REDUCE: { /* the port of the root is as busy as it gets */
-        double all = (k - 1) * n * word_ns, one = put_ns(n) > all ? put_ns(n) : all;
+    case CALL_REDUCE: { /* the port of the root is the busiest part */
+        double port = (k - 1) * n * word_ns, one = put_ns(n) > port ? put_ns(n) : port;
         return one > k * put_ns(n / k) + step_ns;
     }
     default: return false;
@@ -89,7 +89,7 @@ const uint64_t *step_source(const struct vic_team *team, const struct step *step
     }
 }
 
-size_t step_place(const struct vic_team *team, const struct step *step, uint32_t from, uint32_t to)
+size_t step_offset(const struct vic_team *team, const struct step *step, uint32_t from, uint32_t to)
 {
     switch (step->kind) {
     case STEP_TO_ALL:
