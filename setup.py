@@ -29,7 +29,10 @@ class BuildWithData(build_py):
         super().run()
         if self.editable_mode:  # the package finds scenarios and cards in the checkout
             objects = HERE / "build" / "emulator"  # tests link them with programs of their own
-            build_emulator(HERE / "dvsim" / "_emulator", "-Werror", objects=objects)
+            try:
+                build_emulator(HERE / "dvsim" / "_emulator", "-Werror", objects=objects)
+            except Exception as error:  # setuptools would turn it into a warning that pip hides
+                raise SystemExit(f"the emulator was not built: {error}") from error
             return
         build_emulator(Path(self.build_lib) / "dvsim" / "_emulator")
         for name, source in DATA.items():
