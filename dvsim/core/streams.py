@@ -8,11 +8,13 @@ the same question gives the same bytes whatever the number of worker processes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 BLOCK = 1024  # draws fetched from NumPy at a time; one at a time costs a microsecond each
+FIRST_BLOCKS = (4, 16, 64, 256)
 
 
 class Streams:
@@ -31,18 +33,23 @@ class Streams:
 
     def normal(self, name: str) -> Iterator[float]:
         """Return an endless iterator of standard normal draws."""
-        rng = self.generator(name)
-        while True:
-            yield from rng.standard_normal(BLOCK).tolist()
+        return _endless(self.generator(name).standard_normal)
 
     def uniform(self, name: str) -> Iterator[float]:
         """Return an endless iterator of draws from [0, 1)."""
-        rng = self.generator(name)
-        while True:
-            yield from rng.random(BLOCK).tolist()
+        return _endless(self.generator(name).random)
 
     def exponential(self, name: str) -> Iterator[float]:
         """Return an endless iterator of exponential draws of mean 1."""
-        rng = self.generator(name)
-        while True:
-            yield from rng.standard_exponential(BLOCK).tolist()
+        return _endless(self.generator(name).standard_exponential)
+
+
+def _endless(draw: Callable[[int], npt.NDArray[np.float64]]) -> Iterator[float]:
+    """Yield the draws of a generator, the same whatever the lengths of the blocks.
+
+    A system of a thousand ports has ten thousand streams, most of which are hardly used.
+    """
+    for block in FIRST_BLOCKS:
+        yield from draw(block).tolist()
+    while True:
+        yield from draw(BLOCK).tolist()

@@ -23,10 +23,10 @@ SHORT = {
     "h3/fdr-131072": (0.1, 10),
     "h3/memory": (1.0, 2),  # a broker pages once its memory is full
     "pivotal": (0.3, 2),
-    "switch": (0.1, 2),
-    "switch/angles": (0.5, 2),
-    "switch/fixed-ports": (0.5, 2),
-    "switch/systems": (0.1, 1),  # what is claimed of it follows from its structure
+    "switch": (0.05, 2),
+    "switch/angles": (0.25, 2),
+    "switch/fixed-ports": (0.25, 2),
+    "switch/systems": (0.05, 1),  # what is claimed of it follows from its structure
     "osu-qpid": (1.0, 2),  # whole numbers of connections: the set-up is part of what is measured
     "amps": (0.5, 2),
     "zeromq": (0.5, 2),

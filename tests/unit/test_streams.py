@@ -2,7 +2,9 @@
 
 from itertools import islice
 
-from dvsim.core.streams import BLOCK, Streams
+import pytest
+
+from dvsim.core.streams import BLOCK, FIRST_BLOCKS, Streams
 
 
 def draws(streams, name, count=5):
@@ -36,3 +38,12 @@ def test_seed_replication_iteration_and_name_each_change_the_draws():
 def test_blocks_join_without_repeating():
     first = draws(Streams(1, 1, 1), "a", 2 * BLOCK)
     assert len(set(first)) == 2 * BLOCK
+
+
+@pytest.mark.parametrize("law", ["normal", "uniform", "exponential"])
+def test_how_many_are_fetched_at_a_time_changes_no_draw(law):
+    count = sum(FIRST_BLOCKS) + BLOCK + 7
+    streams = Streams(1, 2, 3)
+    fetch = {"normal": "standard_normal", "uniform": "random"}.get(law, "standard_exponential")
+    at_once = getattr(streams.generator("a"), fetch)(count).tolist()
+    assert list(islice(getattr(streams, law)("a"), count)) == at_once
