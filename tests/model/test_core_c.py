@@ -9,7 +9,7 @@ from harness.once import once
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "emulator"))
-from builds import built_with_sanitizers, threaded_objects  # noqa: E402
+from builds import built_plain, built_with_sanitizers, threaded_objects  # noqa: E402
 from emulator_build import build as emulator  # noqa: E402
 from emulator_build import in_place  # noqa: E402
 
@@ -21,7 +21,10 @@ WRAPPED = ("malloc", "calloc", "realloc", "posix_memalign", "pthread_create")
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
 def test_compiles_without_a_warning(source, tmp_path):
-    command = ["cc", *STRICT, "-O2", "-c", str(source), "-o", str(tmp_path / "out.o")]
+    """On models/ alone; what the emulator has of it was optimised with -Werror as it was built."""
+    built = list(built_plain().glob(f"objects/*/{source.parent.name}-{source.stem}.o"))
+    how = ["-fsyntax-only"] if built else ["-c", "-o", str(tmp_path / "out.o")]
+    command = ["cc", *STRICT, "-O2", *how, str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
