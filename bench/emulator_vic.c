@@ -186,22 +186,23 @@ static double token(uint64_t count)
 static double storm(uint64_t count)
 {
     static uint64_t headers[VECTOR], payloads[VECTOR];
-    count = count / VECTOR * VECTOR;
-    for (uint64_t i = 0; i < VECTOR; i++) { /* as many from each card to each other */
+    const uint64_t vector = count < VECTOR ? count : VECTOR;
+    count = count / vector * vector;
+    for (uint64_t i = 0; i < vector; i++) { /* as many from each card to each other */
         uint32_t to = (uint32_t)((attr.card + 1 + i % (attr.cards - 1)) % attr.cards);
         headers[i] = vic_header(to, VIC_WRITE, (vic_addr_t)(place_of(i) % attr.sram_words), 0);
     }
     int64_t expected = 0;
     for (uint32_t from = 0; from < attr.cards; from++) {
-        for (uint64_t i = 0; i < VECTOR; i++) {
+        for (uint64_t i = 0; i < vector; i++) {
             expected += from != attr.card && (from + 1 + i % (attr.cards - 1)) % attr.cards == attr.card;
         }
     }
-    MUST(vic_counter_set(card, 0, expected * (int64_t)(count / VECTOR)));
+    MUST(vic_counter_set(card, 0, expected * (int64_t)(count / vector)));
     MUST(vic_barrier(card, VIC_FOREVER));
     uint64_t start = now_ns();
-    for (uint64_t i = 0; i < count; i += VECTOR) {
-        MUST(vic_send(card, headers, payloads, VECTOR));
+    for (uint64_t i = 0; i < count; i += vector) {
+        MUST(vic_send(card, headers, payloads, vector));
     }
     MUST(vic_counter_wait(card, 0, VIC_FOREVER));
     MUST(vic_barrier(card, VIC_FOREVER));

@@ -2,10 +2,12 @@
 
 The hosts are two network namespaces with a link between them, which takes root. The rival is two
 processes that write into each other's memory by `fi_write` and count by `fi_atomic`, over tcp
-(`hosts_raw.c`). Each figure is the best of several runs that alternate with its rival; both run
-before all others if that is allowed, as an agent for each host has to run beside the programs.
+(`hosts_raw.c`). Both run in turns, before all other programs if that is allowed, as an agent for
+each host has to run beside the programs. The figures are the best of all runs. The ratio is the
+median of those of each pair of runs: the same machine may copy three times as fast a minute later.
 Then: are the cards of one host as fast in a job over two as in a job without hosts? And how long
-after a host has been killed or cut off have the waits of all cards ended with VIC_EPEER?
+after a host has been killed or cut off have the waits of all cards ended with VIC_EPEER? Last, in
+timed mode: do 64 cards have the same times on one, two and four hosts, each time?
 
     bench/hosts.py [PREFIX]      PREFIX: another build of the emulator, as of emulator/build.py
 """
@@ -13,7 +15,9 @@ after a host has been killed or cut off have the waits of all cards ended with V
 from __future__ import annotations
 
 import os
+import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,6 +36,10 @@ import namespaces
 RUNS = 7
 TOLD_MS = 500
 """Within which a host that is lost has to be known to all cards."""
+
+TIMED_RUNS = 20
+SPLITS = ((64, 0, 0, 0), (32, 32, 0, 0), (16, 16, 16, 16))
+"""Of 64 cards, over one, two and four hosts."""
 
 
 class Row(NamedTuple):
@@ -122,6 +130,16 @@ class Bench:
             sys.exit("hosts.py: a card of the first host was not told that the second is lost")
         return (max(told) - begun_ns) / 1e6
 
+    def trace_hash(self, split: tuple[int, ...]) -> str:
+        """Return the hash of all times of cards that send packets to each other in timed mode."""
+        options = [*self.hosts.options(*split), "--mode", "timed", "--stats"]
+        command = [*self.vicrun, *options, "--", str(self.vic), "storm", "128"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        found = re.search(r"trace hash ([0-9a-f]{16})", done.stderr)
+        if done.returncode != 0 or found is None or "not exact" in done.stderr:
+            sys.exit(f"hosts.py: {done.stderr}")
+        return found[1]
+
     def kill(self) -> None:
         """Kill all processes of the second host."""
         for pid in namespaces.run("ip", "netns", "pids", self.hosts.names[1]).split():
@@ -145,14 +163,15 @@ def compare(
     ours: Callable[[Row], float],
     theirs: Callable[[Row], float],
 ) -> None:
-    """Print and keep a row: both in turns, the best of each."""
+    """Print and keep a row: both in turns, the best of each and the median of their ratios."""
     best, better = (min, "less") if one.less_is_better else (max, "more")
     pairs = [(ours(one), theirs(one)) for _ in range(RUNS)]
     vic, bare = best(own for own, _ in pairs), best(other for _, other in pairs)
-    figures = f"{vic:>9.4g} {bare:>9.4g}  {one.unit:<6}{vic / bare:>7.2f}"
-    print(f"{subject}, {one.name:<28}{figures}   (goal: {one.goal})")
     spread = [own / other for own, other in pairs]
-    row(f"{subject}: {one.name}, {one.unit}", rival, vic / bare, better, spread)
+    ratio = statistics.median(spread)
+    figures = f"{vic:>9.4g} {bare:>9.4g}  {one.unit:<6}{ratio:>7.2f}"
+    print(f"{subject}, {one.name:<28}{figures}   (goal: {one.goal})")
+    row(f"{subject}: {one.name}, {one.unit}", rival, ratio, better, spread)
 
 
 def compare_losses(bench: Bench) -> None:
@@ -168,14 +187,25 @@ def compare_losses(bench: Bench) -> None:
         row(subject, f"{TOLD_MS} ms", max(spread), "less", spread)
 
 
+def compare_hashes(bench: Bench) -> None:
+    """Print and keep how many runs in timed mode have the trace hash of the first."""
+    hashes = [bench.trace_hash(split) for _ in range(TIMED_RUNS) for split in SPLITS]
+    same, runs = hashes.count(hashes[0]), len(hashes)
+    print(f"64 cards in timed mode on 1, 2 and 4 hosts: {same} of {runs} have one trace hash")
+    row(
+        "64 cards in timed mode on 1, 2 and 4 hosts: one trace hash",
+        "all runs",
+        same / runs,
+        "more",
+    )
+
+
 def main() -> None:
     """Print all figures."""
     if os.geteuid() != 0:
         sys.exit("hosts.py: needs root to make network namespaces")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        namespaces.hosts(f"bench-{os.getpid()}") as hosts,
-    ):
+    mark = f"bench-{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder, namespaces.hosts(mark) as hosts:
         bench = Bench(prefix_asked(), Path(folder), hosts)
         for one in REMOTE:
             compare(one, "cards of two hosts", "bare libfabric, tcp", bench.remote, bench.bare)
@@ -183,6 +213,8 @@ def main() -> None:
             rival = "a job without hosts"
             compare(one, "cards of one of two hosts", rival, bench.local, bench.alone)
         compare_losses(bench)
+    with tempfile.TemporaryDirectory() as folder, namespaces.hosts(mark, "abcd") as hosts:
+        compare_hashes(Bench(prefix_asked(), Path(folder), hosts))
 
 
 if __name__ == "__main__":

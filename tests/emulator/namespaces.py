@@ -25,7 +25,7 @@ class Hosts:
     def __init__(self, mark: str, letters: str = "ab") -> None:
         self.names = [f"vic-{mark}-{letter}" for letter in letters]
         self.switch = f"vic-{mark}-switch"
-        """The namespace of the bridge between more than two."""
+        """The namespace with the bridge that connects more than two hosts."""
 
     def text(self, cards: Sequence[int]) -> str:
         """Return ``--hosts`` with so many cards on each; a host with none is left out."""
@@ -46,12 +46,12 @@ class Hosts:
         return run("ip", "netns", "exec", self.names[host], *command)
 
     def cut(self, *, off: bool, host: int = 1) -> None:
-        """Cut a host off from the others, or mend it."""
+        """Cut a host off from the others, or connect it again."""
         run("ip", "-n", self.names[host], "link", "set", LINK, "down" if off else "up")
 
     @contextmanager
     def firewall(self, rule: str, host: int = 0) -> Iterator[Callable[[], int]]:
-        """Make a host treat what comes to it as nft says: ``drop``.
+        """Let a host treat the packets that come to it by a rule of nft, such as ``drop``.
 
         Yields how many packets a ``counter`` of the rule has counted so far.
         """
@@ -70,7 +70,7 @@ class Hosts:
 
 
 def run(*command: str) -> str:
-    """Return what a command prints that has to work."""
+    """Return what a command prints; it has to work."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")

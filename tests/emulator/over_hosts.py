@@ -10,7 +10,7 @@ from emulator_build import CONFORMANCE, FAULTS
 
 @dataclass(frozen=True)
 class Case:
-    """A program, its cards on the first host and on the second, and what comes of it."""
+    """A program, its cards on the first host and on the second, and its exit code and output."""
 
     program: str
     split: Sequence[int] = (2, 1)
@@ -19,7 +19,7 @@ class Case:
     env: dict[str, str] = field(default_factory=dict)
     code: int = 0
     said: str = ""
-    """What stands in its output."""
+    """Part of its output."""
 
     def __str__(self) -> str:
         words = (self.program, *self.arguments, *self.options, *self.env.values())
@@ -92,7 +92,7 @@ ALONE = (
     Case("short_memory", (1, 1), ("calls",)),
     Case("short_memory", (1, 1), ("reordered",), REORDER),
 )
-"""One card by itself, in a job that has another host: all that it sends takes another way then."""
+"""Programs of one card in a job with another host, where packets to itself take other code."""
 
 TIMED = (
     *(Case(name, options=("--set", "send_words=32")) for name in CONFORMANCE),

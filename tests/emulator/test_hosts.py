@@ -16,9 +16,9 @@ from harness.processes import children
 from test_death import DIED, ENDED, gone
 
 PATIENT = ["--host-timeout", "20s"]
-"""Where no host is lost: this machine may be slow."""
+"""For jobs in which no host is to be lost, however slow this machine is."""
 MARK = {"VIC_TEST": f"hosts of {os.getpid()}"}
-"""What all processes of jobs of this file have in their environment, vichosts too."""
+"""In the environment of all processes of the jobs of this file, vichosts too."""
 
 
 def command(emulator, options, program, *arguments):
@@ -54,20 +54,20 @@ def test_layers_on_top(emulator, hosts, name):
 
 
 def test_a_fifo_that_nobody_reads_stops_its_sender(emulator, hosts):
-    """Until its reader is killed, by itself."""
+    """The sender waits until the reader kills itself."""
     done = run(emulator, [*hosts.options(1, 2), *PATIENT], "opens", "block")
     assert (done.returncode, DIED in done.stdout) == (137, True)
 
 
 @pytest.mark.parametrize(("how", "code"), [("die", 137), ("fail", 4), ("end", 0)])
-def test_an_end_is_told_to_all_hosts(emulator, hosts, how, code):
+def test_all_hosts_learn_of_an_end(emulator, hosts, how, code):
     done = run(emulator, [*hosts.options(1, 2), *PATIENT], "opens", how)
     last = [DIED, DIED] if how != "end" else sorted([DIED, ENDED])
     assert (done.returncode, sorted(done.stdout.splitlines())[-2:]) == (code, last)
 
 
 def test_a_process_that_opens_its_card_late_may_send_late(emulator, hosts):
-    """Its program, and that of the third card, have ended by then."""
+    """By then its own program and that of the third card have ended."""
     late = emulator.program("late_sender")
     script = f"test $VIC_CARD = 1 || exec {late}; {late} & exit 0"
     done = run(emulator, [*hosts.options(1, 2), *PATIENT], Path("/bin/sh"), "-c", script)
@@ -76,7 +76,7 @@ def test_a_process_that_opens_its_card_late_may_send_late(emulator, hosts):
 
 @pytest.mark.parametrize("what", ["words", "fifo"])
 def test_answers_by_way_of_a_third_host_come_before_the_end_of_who_asked(emulator, what):
-    """And of who answered, whose program has ended before it was asked."""
+    """They also come before the end of the card that answers, whose program had ended before."""
     with namespaces.hosts(f"t{os.getpid()}", "abc") as three:
         done = run(emulator, [*three.options(1, 1, 1), *PATIENT], "far_ends", what)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -99,12 +99,12 @@ def test_programs_run_on_all_cores(emulator, hosts):
 
 
 def nothing_is_left():
-    """Are all processes of all jobs gone? Jobs of other tests run the same vichost meanwhile."""
+    """Return whether all processes of the jobs of this file are gone."""
     return gone(MARK["VIC_TEST"], "environ")
 
 
 def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
-    """Start a job whose programs wait for each other, until all have opened their cards."""
+    """Start a job whose programs wait for each other; return when all have opened their cards."""
     programs = [str(emulator.program("opens")), "wait", mark]
     process = subprocess.Popen(
         command(emulator, [*hosts.options(*cards), *options], *programs),
@@ -117,7 +117,7 @@ def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
 
 
 def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
-    """By the silence of 400 ms that is told, not by what TCP finds out after minutes."""
+    """It is after 400 ms of silence, not when TCP gives up after minutes."""
     mark = f"cut-{os.getpid()}"
     process = begun(emulator, hosts, mark=mark)
     try:
@@ -166,7 +166,7 @@ def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
 
 
 def test_a_host_is_lost_while_a_program_sets_the_counter_of_its_teams_to_0(emulator, hosts):
-    """Card 1 kills what started it: card 0 stops opening, though its wait finds 0 each time."""
+    """Card 1 kills its vichost. Card 0 stops opening the team, though its counter reads 0."""
     words = ["LOST=yes", str(emulator.program("collective_counted"))]
     done = run(emulator, [*hosts.options(1, 1), *PATIENT], Path("/usr/bin/env"), *words)
     assert done.stdout == "ended\n", done.stderr
@@ -182,7 +182,7 @@ for what in (b"", b"GET / HTTP/1.0\\r\\n\\r\\n", bytes(4096), random.Random(1).r
 
 
 def test_a_port_scanner_hurts_nobody(emulator, hosts):
-    """It connects to the agent of the first host, from another one, while a job runs."""
+    """It connects to the agent of the first host from the second one while a job runs."""
     process = begun(emulator, hosts, *PATIENT)
     try:
         listening = re.findall(
@@ -199,7 +199,7 @@ def test_a_port_scanner_hurts_nobody(emulator, hosts):
 
 
 def test_a_host_that_is_stopped_is_lost(emulator, hosts):
-    """Its vichost and its programs by SIGSTOP: the others end, and so does the launcher."""
+    """SIGSTOP goes to its vichost and programs. The other host ends, and so does the launcher."""
     mark = f"stopped-{os.getpid()}"
     process = begun(emulator, hosts, mark=mark)
     try:
@@ -217,7 +217,7 @@ def test_a_host_that_is_stopped_is_lost(emulator, hosts):
 
 
 def refused(emulator, options, *program):
-    """Return the exit code and what is said of a job that cannot begin: vicrun waits 8 s."""
+    """Return exit code and errors of a job that cannot begin; vicrun waits 8 s for hosts."""
     start = time.monotonic()
     done = run(emulator, options, *(program or ("calls",)))
     assert time.monotonic() - start < patience(20)
@@ -251,7 +251,7 @@ def test_a_host_that_says_nothing(emulator, hosts, tmp_path):
 
 
 def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path):
-    """As on a crowded machine: it says that it is there (HOST_HERE), then gets no core for 9 s."""
+    """It sends HOST_HERE and then gets no core for 9 s, as on a crowded machine."""
     slow = tmp_path / "slow"
     slow.write_text(
         '#!/bin/sh\nprintf \'\\022tsh\\0\\0\\0\\0\'\nsleep 9\nexec ip netns exec "$1" "$2"\n'
@@ -263,7 +263,7 @@ def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path
 
 
 def test_hosts_that_are_there_but_never_ready(emulator, hosts, tmp_path):
-    """The second one says HOST_HERE, and nothing more: vicrun gives it 30 s in all."""
+    """The second one sends HOST_HERE and nothing else; vicrun waits 30 s for it."""
     stuck = tmp_path / "stuck"
     stuck.write_text(
         "#!/bin/sh\ncase $1 in *b) printf '\\022tsh\\0\\0\\0\\0'; exec sleep 300;; esac\n"
@@ -320,14 +320,14 @@ os._exit(code)
 
 
 def changing(hosts, tmp_path, at, new):
-    """Return options by which the second host is told something else than the first."""
+    """Return options with a launch command that changes the first message to the second host."""
     script = tmp_path / "changed.py"
     script.write_text(CHANGED.format(first=60, at=at, new=new))
     return [*hosts.options(1, 1), "--launch-with", f"{sys.executable} {script} {{host}}"]
 
 
 def test_a_wrong_key(emulator, hosts, tmp_path):
-    """The host that waits for the other one ends with it, before it would ask for a firewall."""
+    """The host that waits for the other one ends before it would suspect a firewall."""
     code, said = refused(emulator, changing(hosts, tmp_path, 28, b"\0" * 32))
     assert code == 1
     assert "is there a firewall" not in said
@@ -366,7 +366,7 @@ def test_a_launch_command_of_too_many_words(emulator):
 
 
 def test_a_file_of_hosts(emulator, hosts, tmp_path):
-    """Which only the launcher has to see."""
+    """Only the launcher reads it."""
     file = tmp_path / "hosts"
     file.write_text(f"# two\n{hosts.names[0]} 1\n{hosts.names[1]} slots=2\n")
     options = ["--hosts-file", str(file), *hosts.options(1, 2)[2:]]

@@ -73,7 +73,7 @@ def test_each_host_takes_those_who_join_there(serve, hosts, tmp_path):
 
 
 def test_those_who_join_are_cards_as_others(serve, emulator):
-    """They use all calls between hosts, one life after another on the same cards."""
+    """They use all calls between hosts, one program after another on the same cards."""
     job = serve(1, 2, first=("exchange",))
     guests = [job.begin(1, emulator.program("exchange")) for _ in range(2)]
     for process in (*guests, job.process):
@@ -81,7 +81,7 @@ def test_those_who_join_are_cards_as_others(serve, emulator):
 
 
 def test_a_host_that_had_ended_goes_on_when_somebody_joins_there(serve):
-    """And the job ends with the last of those who joined, on whichever host."""
+    """The job ends with the last program that joined, on whichever host."""
     job = serve(2, 1, first=("opens",))
     first = job.begin(0, "sh", "-c", "echo here; until test -e over; do sleep 0.01; done")
     assert first.stdout.readline() == "here\n"

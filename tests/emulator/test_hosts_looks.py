@@ -54,7 +54,7 @@ def test_servers_that_nobody_needs_are_no_standstill(emulator, job_of):
 
 
 def test_a_host_that_does_not_answer_is_named(emulator, hosts, job_of):
-    """Its vichost is stopped when the signal comes: the others' waits are told all the same."""
+    """Its vichost is stopped when the signal comes. The waits of the other host are reported."""
     job = job_of(emulator, (1, 1), "idle", "slices")
     said(job, STANDS_STILL, EXTRA)
     pids = namespaces.run("ip", "netns", "pids", hosts.names[1]).split()
@@ -77,7 +77,7 @@ def name_of(pid):
 
 @pytest.mark.parametrize("mode", [(), ("--mode", "timed")])
 def test_the_last_lines_of_statistics_are_of_all_hosts(emulator, hosts, mode):
-    """And the table of --stats is one, in the order of the cards."""
+    """--stats prints one table, in the order of the cards."""
     options = [*hosts.options(1, 2), *PATIENT, *mode, "--stats"]
     program = str(emulator.program("surprise"))
     job, ours = start(emulator, "--", program, options=options, stderr=subprocess.PIPE, text=True)
@@ -91,7 +91,7 @@ def test_the_last_lines_of_statistics_are_of_all_hosts(emulator, hosts, mode):
 
 
 def test_words_that_wait_in_a_fifo_of_another_host_are_seen(emulator, hosts):
-    """While they do: the job ends when its input does, which is ours here."""
+    """The peak says so at the end. The job ends as its standard input is empty."""
     options = [*hosts.options(1, 1), *PATIENT]
     job, ours = start(emulator, "--", str(emulator.program("waiting")), options=options)
     with os.fdopen(ours) as stream:

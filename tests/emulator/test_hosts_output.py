@@ -1,4 +1,4 @@
-"""Over several hosts: does all output come, whoever reads it, and whatever starts the hosts?"""
+"""Does all output of several hosts arrive, however slowly it is read, and does each job end?"""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ PATIENT = ("--host-timeout", "20s")
 
 @contextlib.contextmanager
 def started(emulator, hosts, *program):
-    """A job on two hosts; its output is a short pipe that nobody reads yet."""
+    """Yield a job on two hosts; its output is a short pipe that nobody reads yet."""
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     output, write = os.pipe()
     fcntl.fcntl(output, SET_SIZE, PAGE)
@@ -43,7 +43,7 @@ def test_a_signal_ends_the_job_though_nobody_reads(emulator, hosts):
 
 
 def test_hosts_end_though_nobody_reads_and_all_that_was_written_comes(emulator, hosts):
-    """More than what fits into the pipe, and less than what programs have to wait for."""
+    """It is more than fits into the pipe, and too little to stop programs."""
     with started(emulator, hosts, "seq", "10000") as job:
         stalled(job)
         until(lambda: not children(job.pid), "the end of what started the hosts", 60)

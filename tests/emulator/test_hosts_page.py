@@ -36,7 +36,7 @@ def started(machines, command):
 
 
 def said(machines, command, errors=""):
-    """Return what a command prints that has to work, and says nothing else but what is expected."""
+    """Return what a command prints; it has to work, and to print no other errors than these."""
     code, output, found = run(machines, command)
     assert (code, re.sub(r"in [\d.]+ us", "in time", found)) == (0, errors)
     return output
@@ -94,7 +94,7 @@ def test_a_machine_that_does_not_let_in(machines):
 
 
 def test_a_path_that_a_shell_would_change(machines, tmp_path):
-    """The other machine's shell reads the command that ssh hands over."""
+    """ssh hands the command to a shell of the other machine."""
     folder = tmp_path / "it's $HOME & more"
     folder.mkdir()
     for name in ("vicrun", "vichost"):
@@ -105,7 +105,7 @@ def test_a_path_that_a_shell_would_change(machines, tmp_path):
 
 
 def test_ctrl_c_ends_the_programs_of_both(machines):
-    """They have no terminal: the signal reaches them through ssh alone."""
+    """They have no terminal; the signal has only the way through ssh."""
     seconds = f"60.{os.getpid()}"
     program = f"bash -c 'echo $HOSTNAME; exec sleep {seconds}'"
     job = started(machines, f"exec dvsim emulate --hosts a:1,b:1 -- {program}")

@@ -54,14 +54,14 @@ def test_cards_are_numbered_through(emulator):
 
 
 def test_the_exit_code_comes_back(emulator):
-    """Of a program on the second host; mpirun then ends the other host before its cards say so."""
+    """The program is on the second host. mpirun may end the first one before its cards say so."""
     done = run(emulator, "opens", "fail")
     assert done.returncode == 4
     assert 1 <= done.stdout.count(DIED) <= 3
 
 
 def test_the_others_hear_that_a_program_has_failed(emulator):
-    """If the launcher lets them: each gets VIC_EPEER."""
+    """Each gets VIC_EPEER, if the launcher does not end it before."""
     done = run(emulator, "opens", "fail", launcher=(*LAUNCHER[:1], *PATIENT, *LAUNCHER[1:]))
     assert done.stdout.count(DIED) == 3
 

@@ -10,7 +10,7 @@ from test_return import RESTART, check_flushed, deaths
 
 
 def again(emulator, hosts, cards, name, *arguments, options=()):
-    """Run a job whose killed programs are started again; return its output. It has to end well."""
+    """Run a job whose killed programs are started again; it has to succeed. Return its output."""
     options = [*hosts.options(*cards), *PATIENT, *RESTART, *options]
     done = run(emulator, options, name, *arguments, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -30,14 +30,14 @@ def test_a_program_that_left_is_as_one_that_has_ended(emulator, hosts):
 @pytest.mark.parametrize("cards", [(1, 3), (2, 2), (3, 1)], ids=str)
 @pytest.mark.parametrize("what", ["fifo", "barrier"])
 def test_nobody_waits_for_what_a_dead_program_left_half_done(emulator, hosts, what, cards):
-    """Three programs are killed 20 times each, in the middle of anything."""
+    """Three programs are killed 20 times each, at any moment."""
     done = again(emulator, hosts, cards, "mortal", what, "1", "20")
     assert deaths(done) == [1] * 20 + [2] * 20 + [3] * 20
 
 
 @pytest.mark.parametrize("cards", [(1, 2), (1, 4), (2, 2)], ids=str)
 def test_room_that_was_taken_and_never_used_is_given_back(emulator, hosts, cards):
-    """More often than the FIFO has room: by a program that knows our headers."""
+    """A program that uses our headers takes more room than the FIFO has, life by life."""
     halfway = emulator.linked("halfway", [PROGRAMS / "halfway.c"], build.INCLUDES)
     done = again(emulator, hosts, cards, halfway, "30", options=["--set", "fifo_words=16"])
     assert deaths(done) == [1] * 30

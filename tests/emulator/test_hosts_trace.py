@@ -62,7 +62,7 @@ def test_one_clock(emulator, hosts, tmp_path):
 
 
 def arrows_lead_from_calls(trace, arrivals):
-    """Each begins within a call that sends, by its thread, and ends at an arrival on its card."""
+    """Check that each begins in a call that sends, on its thread, and ends at an arrival."""
     ends = {e["id"]: e for e in trace["traceEvents"] if e["ph"] == "f"}
     led = Counter()
     for start in (e for e in trace["traceEvents"] if e["ph"] == "s"):
@@ -82,7 +82,7 @@ def arrows_lead_from_calls(trace, arrivals):
 
 
 def events(file):
-    """Return what happened when, without who counts its threads how; and the arrows."""
+    """Return how often each event occurs, without thread and id, and the same of arrows."""
     kept = json.loads(file.read_text())["traceEvents"]
     texts: tuple[Counter, Counter] = Counter(), Counter()
     for e in kept:
@@ -136,7 +136,7 @@ threading.Thread(target=hear, daemon=True).start()
 while more := child.stdout.read(65536):
     os.write(1, more)
 """
-"""Tells vichost nothing of the end of the job, and talks on in its place."""
+"""Keeps the end of the job from vichost, and sends messages in its place for ever."""
 
 
 def test_a_host_that_only_talks_is_given_up(emulator, tmp_path):
