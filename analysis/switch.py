@@ -29,7 +29,7 @@ import dvsim
 from dvsim.study.points import PointsStudy
 
 NAMES = ("zero-load", "saturation", "fixed-ports", "angles", "butterfly", "butterfly-all")
-LARGE = {"saturation": SHORT if SHORT == 1 else SHORT / 3}  # many packets in few slots
+LARGE = {"saturation": SHORT if SHORT == 1 else 0.1}  # many packets in few slots
 studies = {
     name: dvsim.run(f"switch/{name}", replications=REPLICATIONS, scale=LARGE.get(name, SHORT))
     for name in NAMES

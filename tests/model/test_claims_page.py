@@ -41,8 +41,6 @@ NOTED = 0.25
 COUNTS = ("H3-22", "H3-23", "DV-7", "DV-8")
 """Their notes count what a shorter run has less of, or name one of two equals."""
 
-CAMPAIGNS = ("h3", "switch", "osu-qpid", "amps", "zeromq", "rabbit")
-
 pytestmark = pytest.mark.skipif(
     not ready(), reason="H3-24 needs RabbitMQ and librabbitmq: see tests/install-packages"
 )
@@ -73,7 +71,7 @@ def edges(id_):
     return (ends[0], ends[-1]) if ends else None
 
 
-@pytest.mark.parametrize("campaign", CAMPAIGNS)
+@pytest.mark.parametrize("campaign", claim_runs.CAMPAIGNS)
 def test_values_of_a_source_are_those_of_the_page(campaign):
     claims = claim_runs.claims_of(claim_runs.runs_of(campaign))
     assert claims
