@@ -13,3 +13,8 @@ def test_nobody_waits_for_a_receiver_that_has_ended(emulator, mode):
 def test_the_same_with_sanitizers(sanitized):
     done = sanitized.run(1, "client_receivers")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_waits_for_another_thread_to_receive_notices_a_death(emulator):
+    done = emulator.run(2, "client_inbox_death", timeout=60)
+    assert (done.returncode, "FAILED" in done.stderr) == (137, False), done.stderr

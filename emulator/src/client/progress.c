@@ -47,7 +47,8 @@ static int wait_for_receiver(struct vic_client *c, struct progress *progress, ui
     if (status != VIC_OK && status != VIC_ETIMEDOUT) {
         take_the_last(c);
     }
-    return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
+    status = status == VIC_ETIMEDOUT ? VIC_OK : status;
+    return status == VIC_OK && slice == 0 ? VIC_ETIMEDOUT : status;
 }
 
 int client_fail_full(struct vic_client *c)
@@ -114,21 +115,15 @@ int client_progress(struct vic_client *c, struct progress *progress, uint64_t de
         client_ring(c);
     } else {
         status = wait_for_receiver(c, progress, deadline_ns);
-        if (status == VIC_OK && deadline_left(c->card, deadline_ns) == 0) {
-            status = VIC_ETIMEDOUT;
-        }
     }
     wait_whole_end(outermost);
     return !gate_is_open(&c->gate) ? VIC_ECLOSED : status;
 }
 
-/* Others make room, unless there are none, or all of them are sending, too: each would wait for the others. */
+/* The inbox is full: wait until another thread takes something, unless there is none, or all of them are sending, too, and
+ * each would wait for the others. */
 int client_progress_sending(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     int status = client_progress(c, progress, deadline_ns);
-    if (status != VIC_ENOSPC || !client_others_receive(c)) {
-        return status;
-    }
-    vic_relax(c->card);
-    return deadline_left(c->card, deadline_ns) == 0 ? VIC_ETIMEDOUT : VIC_OK;
+    return status == VIC_ENOSPC && client_others_receive(c) ? wait_for_receiver(c, progress, deadline_ns) : status;
 }

@@ -116,6 +116,7 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
     for (;;) {
         client_arm(c, &progress);
         if (take(c, delivery)) {
+            client_ring(c); /* there is room for threads that send */
             return client_leave(c, VIC_OK);
         }
         if (reason != VIC_OK) {
