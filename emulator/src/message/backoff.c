@@ -1,11 +1,11 @@
-/* Waits of vic_message, in slices that see a deadline and a peer's death. */
+/* Waits of vic_message, in slices, after each of which deadlines and deaths are noticed. */
 #include "message.h"
 
 enum {
-    QUICK = 64,                    /* turns before a wait is one of the card */
+    SPINS = 64,                    /* turns before a wait is one of the card */
     SLICE_NS = 100 * 1000,         /* the first of those */
-    SLICE_MOST_NS = 1000 * 1000,   /* of who waits for credit, which rings no bell */
-    BELL_MOST_NS = 10 * 1000 * 1000, /* of who waits for messages: their bell may overtake them */
+    SLICE_MOST_NS = 1000 * 1000,   /* the longest if the wait is for credit, which rings no bell */
+    BELL_MOST_NS = 10 * 1000 * 1000, /* the longest if it is for messages, whose bell may overtake them */
 };
 
 static const int64_t never = INT64_C(1) << 62;
@@ -24,17 +24,17 @@ int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
     return VIC_OK;
 }
 
-/* Wait under a counter of the card; VIC_OK unless there is no reason to go on. */
-static int under(struct vic_message *m, unsigned counter, uint64_t ns)
+/* Wait for a counter of the card. VIC_OK, unless the wait as a whole has to end. */
+static int wait_counter(struct vic_message *m, unsigned counter, uint64_t ns)
 {
     int status = vic_counter_wait(m->card, counter, ns);
     if (status == VIC_OK && counter == m->activity[0]) {
-        vic_counter_set(m->card, counter, never); /* nobody of us made it 0 */
+        vic_counter_set(m->card, counter, never); /* a program has set it to 0, no card's message */
     }
     return status == VIC_ETIMEDOUT ? VIC_OK : status;
 }
 
-static int wait_turn(struct vic_message *m, struct backoff *backoff, unsigned counter, uint64_t most_ns,
+static int wait_round(struct vic_message *m, struct backoff *backoff, unsigned counter, uint64_t most_ns,
                      uint64_t deadline_ns)
 {
     if (!gate_is_open(&m->gate)) {
@@ -42,10 +42,10 @@ static int wait_turn(struct vic_message *m, struct backoff *backoff, unsigned co
     }
     uint64_t now = vic_time_ns(m->card);
     if (now >= deadline_ns) {
-        int status = under(m, m->activity[0], 0);
+        int status = wait_counter(m, m->activity[0], 0);
         return status != VIC_OK ? status : VIC_ETIMEDOUT;
     }
-    if (backoff->turns++ < QUICK) {
+    if (backoff->rounds++ < SPINS) {
         vic_relax(m->card);
         return VIC_OK;
     }
@@ -53,24 +53,24 @@ static int wait_turn(struct vic_message *m, struct backoff *backoff, unsigned co
     backoff->slice_ns = backoff->slice_ns < most_ns ? backoff->slice_ns : most_ns;
     uint64_t left = deadline_ns - now;
     int outermost = wait_whole_begin(&backoff->whole, now);
-    int status = under(m, counter, left < backoff->slice_ns ? left : backoff->slice_ns);
+    int status = wait_counter(m, counter, left < backoff->slice_ns ? left : backoff->slice_ns);
     wait_whole_end(outermost);
     return status;
 }
 
 int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns)
 {
-    return wait_turn(m, backoff, m->activity[0], SLICE_MOST_NS, deadline_ns);
+    return wait_round(m, backoff, m->activity[0], SLICE_MOST_NS, deadline_ns);
 }
 
 void backoff_arm(struct vic_message *m, const struct backoff *backoff)
 {
-    if (backoff->turns >= QUICK) {
+    if (backoff->rounds >= SPINS) {
         vic_counter_set(m->card, m->bell, 1);
     }
 }
 
 int backoff_bell(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns)
 {
-    return wait_turn(m, backoff, m->bell, BELL_MOST_NS, deadline_ns);
+    return wait_round(m, backoff, m->bell, BELL_MOST_NS, deadline_ns);
 }

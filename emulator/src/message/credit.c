@@ -1,10 +1,10 @@
-/* What receivers say about our messages: how far they are, whether they are open, what they miss. */
+/* Credit: what receivers write about the messages of this card, that is how far they are, and whether they are open. */
 #include <stdlib.h>
 
 #include "message.h"
 
 enum {
-    ANSWER_NS = 50 * 1000 * 1000,    /* then somebody wrote over the answer: ask again */
+    ANSWER_NS = 50 * 1000 * 1000,    /* after that the answer was overwritten: ask again */
     LOOK_AROUND_NS = 10 * 1000 * 1000,
     RESEND_NS = 50 * 1000 * 1000,  /* then a frame that was not taken is sent again, */
     RESEND_MOST_NS = 1000 * 1000 * 1000, /* and again after twice the time */
@@ -31,13 +31,13 @@ static bool ask(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
     uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY, taken = record_at(&m->layout, m->me) + RECORD_TAKEN;
-    uint64_t none[2] = {no_answer, no_answer}, header[2], wish[2];
+    uint64_t none[2] = {no_answer, no_answer}, header[2], reply_header[2];
     out->asked_at = hint_of(m, dest);
     for (uint32_t i = 0; i < 2; i++) {
         header[i] = vic_header(dest, VIC_QUERY, taken + i, VIC_NO_COUNTER);
-        wish[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
+        reply_header[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
     }
-    out->asked = vic_write(m->card, reply, none, 2) == VIC_OK && vic_send(m->card, header, wish, 2) == VIC_OK;
+    out->asked = vic_write(m->card, reply, none, 2) == VIC_OK && vic_send(m->card, header, reply_header, 2) == VIC_OK;
     out->asked_ns = vic_time_ns(m->card);
     return out->asked;
 }
@@ -59,28 +59,28 @@ static bool answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
     return both;
 }
 
-static void part(struct outward *out)
+static void end_stream(struct outward *out)
 {
     out->lost |= out->received != out->messages;
     out->epoch = 0;
     atomic_fetch_add(&out->ends, 1);
 }
 
-/* Numbers that the peer cannot mean, or means of another stream, are nothing new. */
-static void take_in(struct outward *out, const struct state *state)
+/* Take in how far the peer is. Numbers that are impossible, or of another stream, are ignored. */
+static void apply_state(struct outward *out, const struct state *state)
 {
-    if (state->place - out->taken > out->sent - out->taken) {
+    if (state->position - out->taken > out->sent - out->taken) {
         return;
     }
-    uint32_t advance = state->place - out->taken;
+    uint32_t advance = state->position - out->taken;
     out->earlier -= advance < out->earlier ? advance : out->earlier;
-    out->taken = state->place;
+    out->taken = state->position;
     if (state->messages - out->received <= out->messages - out->received) {
         out->received = state->messages;
     }
 }
 
-void credit_greet(struct vic_message *m, uint32_t dest)
+void credit_send_hello(struct vic_message *m, uint32_t dest)
 {
     uint64_t word[2], header = vic_header(dest, VIC_COUNTER_ADD, 0, m->news), one = 1;
     state_make(&m->layout, RECORD_HELLO, m->me, dest, &m->out[dest].hello, word);
@@ -88,8 +88,8 @@ void credit_greet(struct vic_message *m, uint32_t dest)
     vic_send(m->card, &header, &one, 1);
 }
 
-/* The peer is open, and we did not know it. */
-static void meet(struct vic_message *m, uint32_t dest, const struct state *state)
+/* The peer is open, which was not known. */
+static void begin_stream(struct vic_message *m, uint32_t dest, const struct state *state)
 {
     struct outward *out = &m->out[dest];
     if (out->mirror == NULL) {
@@ -99,26 +99,26 @@ static void meet(struct vic_message *m, uint32_t dest, const struct state *state
         return; /* no credit */
     }
     out->epoch = state->epoch;
-    /* A stream of its own, and so far from what the peer may still find of an earlier one that its places say
-     * which is meant; but what a clean close of ours left in the ring is gone on with. */
+    /* A new stream begins so far from the earlier one that a position belongs to one of them only. After a clean close of
+     * this card, the earlier stream is continued. */
     bool resumes = out->resumes && out->saved.epoch == state->epoch;
     out->resumes = false;
     if (!resumes) {
         uint32_t name = (uint32_t)dvsim_mix((uint64_t)m->epoch << 32 | ++out->streams) | 1;
-        out->hello = (struct state){state->place + APART * m->layout.units, name, state->epoch};
+        out->hello = (struct state){state->position + APART * m->layout.units, name, state->epoch};
     }
     out->stream = stream_key(&m->layout, m->me, dest, state->epoch, out->hello.messages);
-    out->taken = out->hello.place;
+    out->taken = out->hello.position;
     out->received = 0;
-    out->sent = resumes ? out->saved.place : out->taken;
+    out->sent = resumes ? out->saved.position : out->taken;
     out->messages = resumes ? out->saved.messages : 0;
     if (resumes && out->sent - out->taken > m->layout.units) {
-        out->taken = out->sent - m->layout.units; /* it has taken that much, else we had not sent so much */
+        out->taken = out->sent - m->layout.units; /* that much was taken, as the ring had room for the rest */
     }
-    take_in(out, state);
+    apply_state(out, state);
     out->earlier = out->sent - out->taken;
     out->stuck = out->taken - 1;
-    credit_greet(m, dest);
+    credit_send_hello(m, dest);
 }
 
 bool credit_look(struct vic_message *m, uint32_t dest)
@@ -130,23 +130,23 @@ bool credit_look(struct vic_message *m, uint32_t dest)
         return false;
     }
     if (!state_read(&m->layout, RECORD_TAKEN, m->me, dest, word, &state)) {
-        out->strange = word[1] != 0; /* else not open yet */
+        out->unreadable = word[1] != 0; /* else not open yet */
         return false; /* or one word is older than the other; or somebody wrote over them */
     }
-    out->strange = false;
+    out->unreadable = false;
     bool is_open = (state.epoch & EPOCH_OPEN) != 0;
     out->known_at = out->asked_at;
     if (out->epoch != 0) {
         bool known = (state.epoch | EPOCH_OPEN) == out->epoch;
         if (known) {
-            take_in(out, &state);
+            apply_state(out, &state);
         }
         if (!known || !is_open) {
-            part(out);
+            end_stream(out);
         }
     }
     if (out->epoch == 0 && is_open) {
-        meet(m, dest, &state);
+        begin_stream(m, dest, &state);
     }
     return true;
 }
@@ -164,8 +164,8 @@ bool credit_look_last(struct vic_message *m, uint32_t dest, struct backoff *back
 static void send_again(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
-    if (out->taken == out->hello.place) { /* perhaps it does not know that there is a stream */
-        credit_greet(m, dest);
+    if (out->taken == out->hello.position) { /* the peer may have missed the hello */
+        credit_send_hello(m, dest);
     }
     if (out->earlier != 0) {
         return;

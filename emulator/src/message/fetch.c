@@ -1,4 +1,4 @@
-/* Words of a ring into host memory. */
+/* Reading words of a ring into host memory. */
 #include <string.h>
 
 #include "message.h"

@@ -1,4 +1,5 @@
-/* from.h: vic_message_recv of one card's messages only, for the client, which has to reach confirms behind what others send. */
+/* from.h: vic_message_recv of one card's messages only, for the client, which has to reach confirms behind what others
+ * send. */
 #ifndef MESSAGE_FROM_H
 #define MESSAGE_FROM_H
 

@@ -9,6 +9,7 @@
  * copies; at 16 by XXH3 and memcpy (64 KiB: 8, 55, 14; 4 MiB: 8, 49, 12). AVX-512 made it 60 (64 KiB: 47, 4 MiB: 48), too
  * little for a version of its own.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -99,20 +100,19 @@ static sum_function *best(void)
 
 static sum_function *_Atomic chosen;
 
-/* What several threads write at the same time is the same. */
+static void prepare(void)
+{
+    for (uint64_t i = 0; i < BLOCK_WORDS; i++) {
+        keys[i] = dvsim_mix(i + 1);
+    }
+    atomic_store(&chosen, best());
+}
+
+/* A child that is forked while another thread prepares does it again. */
 void hash_prepare(void)
 {
-    static _Atomic int ready; /* 1: somebody is at it, 2: done */
-    int none = 0;
-    if (atomic_compare_exchange_strong(&ready, &none, 1)) {
-        for (uint64_t i = 0; i < BLOCK_WORDS; i++) {
-            keys[i] = dvsim_mix(i + 1);
-        }
-        atomic_store(&chosen, best());
-        atomic_store(&ready, 2);
-    }
-    while (atomic_load(&ready) != 2) { /* GCOVR_EXCL_BR_LINE: for as long as another thread takes for 128 words */
-    }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
 }
 
 /* For a given word another h gives another result, and the other way round: a single change is never lost. */

@@ -1,10 +1,10 @@
-/* Where a stream of messages to us begins; and why there may never be one. */
+/* The begin of the stream that a card sends here; and cards that cannot send, as their config differs. */
 #include "message.h"
 
-enum { LONG_NS = 50 * 1000 * 1000 }; /* what a card said that was killed may stand there until it is open again */
+enum { LONG_NS = 50 * 1000 * 1000 }; /* the words of a card that was killed stay until it opens its messages again */
 
-/* Has the card begun another stream? One that was killed does when it comes back: what it had not sent
- * completely is forgotten, and so is what stands in its ring. */
+/* A card that was killed begins another stream when it comes back. Its incomplete message is dropped, and so is what its
+ * ring holds. */
 bool incoming_restarted(struct vic_message *m, uint32_t src)
 {
     struct inward *in = &m->in[src];
@@ -21,23 +21,23 @@ bool incoming_restarted(struct vic_message *m, uint32_t src)
     in->old_name = in->name;
     in->name = hello.messages;
     in->stream = stream_key(&m->layout, src, m->me, m->epoch, in->name);
-    in->place = hello.place;
+    in->position = hello.position;
     in->delivered = 0;
     in->skip = in->looks = 0;
     incoming_publish(m, src, m->epoch);
     return true;
 }
 
-void greeting_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
+void config_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
 {
     uint64_t word[2];
-    greeting_make(&m->greeting, epoch, word);
-    vic_write(m->card, record_at(&m->layout, src) + RECORD_GREETING, word, 2);
+    config_make(&m->peer_config, epoch, word);
+    vic_write(m->card, record_at(&m->layout, src) + RECORD_CONFIG, word, 2);
 }
 
-static int differs(const struct vic_message *m, uint32_t dest, const struct greeting *its)
+static int differs(const struct vic_message *m, uint32_t dest, const struct peer_config *its)
 {
-    const struct greeting *own = &m->greeting;
+    const struct peer_config *own = &m->peer_config;
     return fail(VIC_EINVAL,
                 "card %u has messages open with max_bytes %zu, window_bytes %u, flags %u, counters from %u on; this card "
                 "with %zu, %u, %u, %u",
@@ -45,26 +45,26 @@ static int differs(const struct vic_message *m, uint32_t dest, const struct gree
                 own->flags, own->counter);
 }
 
-int greeting_look(struct vic_message *m, uint32_t dest)
+int config_look(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
-    uint64_t word[2], header[2], wish[2], now = vic_time_ns(m->card);
-    struct greeting its;
-    uint32_t reply = record_at(&m->layout, dest) + RECORD_GREETED;
-    bool same = !out->strange || vic_read(m->card, reply, word, 2) != VIC_OK || !greeting_read(word, &its) ||
-                (its.max_bytes == m->greeting.max_bytes && its.window_bytes == m->greeting.window_bytes &&
-                 its.flags == m->greeting.flags && its.counter == m->greeting.counter);
-    if (out->strange) {
+    uint64_t word[2], header[2], reply_header[2], now = vic_time_ns(m->card);
+    struct peer_config its;
+    uint32_t reply = record_at(&m->layout, dest) + RECORD_CONFIG_REPLY;
+    bool same = !out->unreadable || vic_read(m->card, reply, word, 2) != VIC_OK || !config_read(word, &its) ||
+                (its.max_bytes == m->peer_config.max_bytes && its.window_bytes == m->peer_config.window_bytes &&
+                 its.flags == m->peer_config.flags && its.counter == m->peer_config.counter);
+    if (out->unreadable) {
         for (uint32_t i = 0; i < 2; i++) {
-            header[i] = vic_header(dest, VIC_QUERY, record_at(&m->layout, m->me) + RECORD_GREETING + i, VIC_NO_COUNTER);
-            wish[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
+            header[i] = vic_header(dest, VIC_QUERY, record_at(&m->layout, m->me) + RECORD_CONFIG + i, VIC_NO_COUNTER);
+            reply_header[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
         }
-        vic_send(m->card, header, wish, 2);
+        vic_send(m->card, header, reply_header, 2);
     }
     if (same) {
-        out->strange_ns = 0;
+        out->differs_ns = 0;
         return VIC_OK;
     }
-    out->strange_ns = out->strange_ns != 0 ? out->strange_ns : now;
-    return now - out->strange_ns >= LONG_NS ? differs(m, dest, &its) : VIC_OK;
+    out->differs_ns = out->differs_ns != 0 ? out->differs_ns : now;
+    return now - out->differs_ns >= LONG_NS ? differs(m, dest, &its) : VIC_OK;
 }

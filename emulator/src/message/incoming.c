@@ -1,4 +1,4 @@
-/* Taking frames out of our rings and putting messages together. */
+/* Taking frames out of the rings of this card, and putting messages together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +59,8 @@ static void finish(struct vic_message *m, uint32_t src, struct inward *in)
 
 enum pulled { NOTHING, SOME, FULL, FAILED };
 
-/* Where the first piece of a message goes: a place for all of it. A taker may have to go before the last piece
- * comes: the memory for that case is there before anything is taken. */
+/* Room for a whole message, at its first piece. A taker may return before the last piece has come, so the memory for that
+ * case is allocated before anything is taken. */
 static enum pulled begin(uint32_t src, struct inward *in, const struct frame *frame, struct taker *taker)
 {
     struct stored *own = NULL;
@@ -85,7 +85,7 @@ static unsigned char *data_of(const struct inward *in)
     return in->taker != NULL ? in->taker->data : in->own != NULL ? in->own->data : NULL;
 }
 
-/* A frame that is whole. */
+/* Take in a complete frame. */
 static enum pulled accept(struct vic_message *m, uint32_t src, struct inward *in, const struct frame *frame,
                           const unsigned char *data, struct taker *taker)
 {
@@ -117,7 +117,7 @@ static bool is_full(const struct vic_message *m, const struct frame *frame)
 static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker)
 {
     struct inward *in = &m->in[src];
-    uint32_t at = ring_at(&m->layout, src, in->place);
+    uint32_t at = ring_at(&m->layout, src, in->position);
     uint64_t head[UNIT];
     struct frame frame;
     if (in->looks < in->skip) {
@@ -125,9 +125,9 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         return NOTHING;
     }
     if (vic_read(m->card, at, head, UNIT) != VIC_OK ||
-        !frame_read(&m->layout, in->stream, in->place, head, &frame) || frame.total > m->max_bytes) {
-        in->hot = incoming_restarted(m, src);
-        return in->hot ? SOME : NOTHING;
+        !frame_read(&m->layout, in->stream, in->position, head, &frame) || frame.total > m->max_bytes) {
+        in->active = incoming_restarted(m, src);
+        return in->active ? SOME : NOTHING;
     }
     bool fits = taker != NULL && taker->from == NULL && !taker->done && taker->capacity >= frame.total;
     unsigned char *to = NULL, *data = (unsigned char *)&head[HEADER];
@@ -144,7 +144,7 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
     if (frame.bytes > 8 * (UNIT - HEADER)) {
         data = fetch_bytes(m, at + frame_header(frame.bytes), frame.bytes, to);
     }
-    if (data == NULL || !frame_is_whole(in->stream, in->place, head, &frame, data)) {
+    if (data == NULL || !frame_is_whole(in->stream, in->position, head, &frame, data)) {
         if (incoming_restarted(m, src)) {
             return SOME;
         }
@@ -161,7 +161,7 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         status = accept(m, src, in, &frame, data, taker);
     }
     if (status == SOME) {
-        in->place += frame.kind == FRAME_SKIP ? rest_of(&m->layout, in->place) : frame_units(frame.bytes);
+        in->position += frame.kind == FRAME_SKIP ? rest_of(&m->layout, in->position) : frame_units(frame.bytes);
         in->skip = in->looks = 0;
         incoming_publish(m, src, m->epoch);
     }
@@ -171,13 +171,13 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
 void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
 {
     const struct inward *in = &m->in[src];
-    struct state state = {in->place, in->delivered, epoch};
+    struct state state = {in->position, in->delivered, epoch};
     uint64_t word[2];
     state_make(&m->layout, RECORD_TAKEN, src, m->me, &state, word);
     vic_write(m->card, record_at(&m->layout, src) + RECORD_TAKEN, word, 2);
 }
 
-/* Whose counters have changed? */
+/* Mark the cards whose counters have changed. */
 static void refresh(struct vic_message *m)
 {
     for (uint32_t k = 0; k < m->activities; k++) {
@@ -186,7 +186,7 @@ static void refresh(struct vic_message *m)
         if (now != m->seen[k]) {
             m->seen[k] = now;
             for (uint32_t src = k; src < m->cards; src += m->activities) {
-                m->in[src].hot = true;
+                m->in[src].active = true;
             }
         }
     }
@@ -203,7 +203,7 @@ static void refresh(struct vic_message *m)
 void incoming_suspect(struct vic_message *m)
 {
     for (uint32_t src = 0; src < m->cards; src++) {
-        m->in[src].hot = m->in[src].new_hello = true;
+        m->in[src].active = m->in[src].new_hello = true;
         m->in[src].skip = 0;
     }
 }
@@ -222,13 +222,13 @@ static bool has_one(struct vic_message *m, const struct taker *taker)
     return taker != NULL && (taker->done || incoming_stored(m, taker) != NULL);
 }
 
-static int scan_hot(struct vic_message *m, struct taker *taker)
+static int scan_active(struct vic_message *m, struct taker *taker)
 {
     uint32_t begin = m->turn;
     for (uint32_t i = 0; i < m->cards; i++) {
         uint32_t src = begin + i < m->cards ? begin + i : begin + i - m->cards;
         bool wanted = taker == NULL || taker->only == MESSAGE_ANY || taker->only == src;
-        enum pulled status = wanted && m->in[src].hot ? SOME : NOTHING;
+        enum pulled status = wanted && m->in[src].active ? SOME : NOTHING;
         while (status == SOME && !has_one(m, taker)) {
             status = pull(m, src, taker);
         }
@@ -249,10 +249,10 @@ int incoming_scan(struct vic_message *m, struct taker *taker)
     if (++m->scans % REFRESH == 0) {
         refresh(m);
     }
-    int status = scan_hot(m, taker);
+    int status = scan_active(m, taker);
     if (status == VIC_OK && !has_one(m, taker)) {
         refresh(m);
-        status = scan_hot(m, taker);
+        status = scan_active(m, taker);
     }
     return status;
 }

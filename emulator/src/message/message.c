@@ -1,4 +1,4 @@
-/* Opening and closing. */
+/* Opening and closing messages. */
 #include "message.h"
 #include "sized.h"
 
@@ -10,7 +10,7 @@ enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10 };
 
 static _Atomic uint64_t openings;
 
-static void free_parts(struct vic_message *m)
+static void free_memory(struct vic_message *m)
 {
     if (m->in != NULL) {
         incoming_free(m);
@@ -55,7 +55,7 @@ static int set_up(struct vic_message *m, const struct region *region, const stru
     for (uint32_t k = 0; k < m->activities; k++) {
         m->activity[k] = region->counter[k];
     }
-    m->greeting = (struct greeting){m->max_bytes, (uint32_t)window, flags, region->counter[0]};
+    m->peer_config = (struct peer_config){m->max_bytes, (uint32_t)window, flags, region->counter[0]};
     m->bell = region->counter[m->activities];
     m->news = region->counter[m->activities + 1];
     m->epoch = new_epoch(m);
@@ -73,7 +73,7 @@ static int set_up(struct vic_message *m, const struct region *region, const stru
     return VIC_OK;
 }
 
-/* Where an earlier opening of ours was in the rings of others: read, and forgotten there. */
+/* Read, and clear, how far an earlier opening of this card was with the rings of others. */
 static void resume(struct vic_message *m)
 {
     for (uint32_t dest = 0; dest < m->cards; dest++) {
@@ -90,7 +90,7 @@ static void resume(struct vic_message *m)
     }
 }
 
-/* None of this fails, unless the card is just being closed: then the next call says so. */
+/* Nothing here fails, unless another thread closes the card: then the next call returns that. */
 static void begin(struct vic_message *m)
 {
     static const int64_t many = INT64_C(1) << 62;
@@ -102,7 +102,7 @@ static void begin(struct vic_message *m)
     m->seen_news = many;
     resume(m);
     for (uint32_t src = 0; src < m->cards; src++) {
-        greeting_publish(m, src, m->epoch);
+        config_publish(m, src, m->epoch);
         incoming_publish(m, src, m->epoch); /* from now on cards may send */
     }
 }
@@ -151,7 +151,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     }
     if (status != VIC_OK) {
         if (m != NULL) {
-            free_parts(m);
+            free_memory(m);
             slab_give(&message_layer.handles, m);
         }
         region_leave(card);
@@ -171,7 +171,7 @@ LOGGED(vic_message_open_sized,
               FIELD(given, config_bytes, flags)),
        "", NULL)
 
-/* For who has no macro: the config as it was in 0.1. */
+/* The function of 0.1, for programs that do not use the macro of vic_message.h: its config has the size of 0.1. */
 int(vic_message_open)(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
 {
     struct config_0_1 {
@@ -181,8 +181,8 @@ int(vic_message_open)(vic_t *card, const struct vic_message_config *config, vic_
     return vic_message_open_sized(sizeof(struct config_0_1), card, config, messages);
 }
 
-/* Tell those who write to us that we are not here, and ourselves where we were. */
-static void say_goodbye(struct vic_message *m, bool *lost)
+/* Write for the others that messages are closed here, and for the next opening how far this one was. */
+static void publish_closing(struct vic_message *m, bool *lost)
 {
     for (uint32_t peer = 0; peer < m->cards; peer++) {
         const struct outward *out = &m->out[peer];
@@ -196,7 +196,7 @@ static void say_goodbye(struct vic_message *m, bool *lost)
             vic_write(m->card, record_at(&m->layout, peer) + RECORD_SENT, word, 4);
         }
         incoming_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
-        greeting_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
+        config_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
         uint32_t hello = record_at(&m->layout, peer) + RECORD_HELLO;
         if (vic_read(m->card, hello, word, 2) == VIC_OK &&
             state_read(&m->layout, RECORD_HELLO, peer, m->me, word, &state) && state.epoch == m->epoch) {
@@ -220,9 +220,9 @@ static int vic_message_close_call(vic_message_t *m)
         vic_relax(m->card);
     }
     cancel_layers++;
-    say_goodbye(m, &lost);
+    publish_closing(m, &lost);
     cancel_layers--;
-    free_parts(m);
+    free_memory(m);
     region_leave(m->card);
     slab_give(&message_layer.handles, m);
     return lost ? message_lost() : VIC_OK;

@@ -1,4 +1,4 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, layer.h for its handles, debug.h and
+/* message.h: an open vic_message, for the files of this folder. They use vic.h, layer.h for handles, debug.h and
  * cancel.h. */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
@@ -16,7 +16,7 @@
 
 enum { MOST_ACTIVITY = 7 };
 
-/* A message in host memory, whole or in parts. */
+/* A message in host memory, complete or being put together. */
 struct stored {
     struct stored *next;
     uint32_t src, name; /* of its stream */
@@ -29,7 +29,7 @@ struct taker {
     uint32_t only; /* the card whose messages it takes, or MESSAGE_ANY */
     unsigned char *data;
     size_t capacity;
-    struct inward *from; /* a message of this card is put together in data; or NULL */
+    struct inward *from; /* the card whose message is being put together in data, or NULL */
     bool done;
     uint32_t src;
     size_t bytes;
@@ -38,20 +38,20 @@ struct taker {
 /* What comes from one card. */
 struct inward {
     uint64_t stream;
-    uint32_t name, old_name; /* of the stream, 0: none has begun; of the one before */
-    bool new_hello;            /* there may be a new hello */
-    uint32_t place;          /* of the next frame */
+    uint32_t name, old_name; /* of the stream, 0 if none has begun; of the one before it */
+    bool new_hello;          /* the card may have written a new hello */
+    uint32_t position;          /* of the next frame */
     uint32_t delivered;      /* messages of the stream that the program has */
     uint32_t sender;    /* sender_tag of the last frame */
-    bool hot;           /* something may be there */
-    uint32_t skip, looks; /* looks to leave out at a frame that is not whole; left out so far */
-    /* the message that is put together, if total > 0 */
+    bool active;          /* its ring may hold a frame */
+    uint32_t skip, looks; /* scans to leave out while a frame is incomplete; left out so far */
+    /* the message that is being put together, if total > 0: in the buffer of `taker`, or if that is NULL in `own` */
     uint32_t total, got;
-    struct taker *taker; /* in somebody's buffer, or if this is NULL */
-    struct stored *own;  /* here */
+    struct taker *taker;
+    struct stored *own;
 };
 
-/* Reasons to ask a peer whether it still is open: not the same as when it was asked last. */
+/* What is known without a query. If it has changed since the last query to a peer, the peer may have closed. */
 struct hint {
     int64_t news; /* the counter */
     uint32_t openings;
@@ -60,26 +60,26 @@ struct hint {
 /* What goes to one card. */
 struct outward {
     lock_t lock; /* of all of this; held while a message is sent */
-    uint32_t epoch;           /* of the receiver; 0: not known to be open */
+    uint32_t epoch;           /* of the receiver; 0: it is closed, as far as is known */
     uint64_t stream;
-    uint32_t sent, taken;     /* places */
-    uint32_t messages;        /* sent completely */
-    uint32_t received;        /* of those */
-    bool lost;                /* a peer closed and had not received all: not reported yet */
-    _Atomic uint64_t ends;    /* openings of the peer that were seen to end */
-    _Atomic uint32_t openings; /* of the peer, of which messages have come */
-    bool strange;             /* what it says makes no sense to us: it may have another config, */
-    uint64_t strange_ns;      /* as it has been known to have since then, or 0 */
+    uint32_t sent, taken;     /* positions */
+    uint32_t messages;        /* that were sent completely */
+    uint32_t received;        /* of those, by the peer's program */
+    bool lost;                /* a peer closed before it had received all, and no call has reported that yet */
+    _Atomic uint64_t ends;    /* openings of the peer that have ended, as far as is known */
+    _Atomic uint32_t openings; /* of the peer, from which messages have come */
+    bool unreadable;          /* its state was: the peer may have another config */
+    uint64_t differs_ns;      /* since when it is known to have another config, or 0 */
     bool asked;               /* a query is on its way */
     uint64_t asked_ns;
-    struct hint asked_at, known_at; /* when the query on its way was sent; that whose answer we have */
+    struct hint asked_at, known_at; /* when the query on its way was sent; when the last one with an answer was */
     uint64_t *mirror;         /* of the ring */
-    uint32_t earlier;         /* places from `taken` on that an earlier opening of ours sent: not in the mirror */
-    uint32_t stuck;           /* the place at which the peer was when we looked after it, */
-    uint64_t stuck_ns, resend_ns; /* since when, until when that is long */
-    struct state hello;       /* what we said when the stream began */
-    uint32_t streams;         /* that we have begun */
-    bool resumes;             /* `saved` and `hello` hold what an earlier opening of ours left */
+    uint32_t earlier;         /* positions from `taken` on that an earlier opening of this card sent: not in the mirror */
+    uint32_t stuck;           /* the position of the peer at the last credit_tend, */
+    uint64_t stuck_ns, resend_ns; /* since when it is there; for how long until its frame is sent again */
+    struct state hello;       /* of the stream */
+    uint32_t streams;         /* begun so far */
+    bool resumes;             /* `saved` and `hello` are those of an earlier opening of this card */
     struct state saved;
 };
 
@@ -89,15 +89,15 @@ struct vic_message {
     uint32_t me, cards;
     size_t max_bytes;
     struct layout layout;
-    struct greeting greeting;
+    struct peer_config peer_config;
     uint32_t epoch;
     unsigned activity[MOST_ACTIVITY]; /* counters; card c's packets count number c % activities here */
     uint32_t activities;
-    unsigned bell; /* counter: 0 when a message came; who waits sets it to 1 */
-    unsigned news; /* counter: changes when a peer closes */
+    unsigned bell; /* counter: set to 1 by a thread that waits, and to 0 by a message that comes */
+    unsigned news; /* counter: changes when a peer opens or closes */
     _Atomic uint32_t takers;   /* threads that wait to receive */
-    _Atomic uint32_t calls;    /* to receive */
-    _Atomic uint64_t tend_ns;  /* when to look after what was sent */
+    _Atomic uint32_t calls;    /* of vic_message_recv */
+    _Atomic uint64_t tend_ns;  /* time of the next credit_tend_all */
 
     lock_t in_lock; /* of what follows */
     struct inward *in;
@@ -106,7 +106,7 @@ struct vic_message {
     uint64_t *bounce;
     struct stored *first, **last; /* messages to be received */
     size_t stored_bytes;
-    bool wakes; /* there may be something for another taker */
+    bool wakes; /* another taker may find a message */
 
     struct outward *out;
 };
@@ -116,93 +116,93 @@ struct vic_message {
 int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns); /* a status */
 
 struct backoff {
-    uint32_t turns;
+    uint32_t rounds;
     uint64_t slice_ns;
     struct wait_whole whole;
 };
 
-/* Let time pass, more and more of it: VIC_OK, or why not to wait any longer. */
+/* Let time pass, more in each round. A status other than VIC_OK ends the wait. */
 int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns);
 
-/* The same for who receives: between a backoff_arm and the backoff_bell after it a message makes the wait end. */
+/* The same for threads that receive: a message that comes after backoff_arm ends the next backoff_bell. */
 void backoff_arm(struct vic_message *m, const struct backoff *backoff);
 int backoff_bell(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns);
 
 /* ---- fetch.c */
 
-/* Read the bytes of a frame to where they belong if words can be put there; where they are then, or NULL. Needs
- * in_lock. */
+/* Read the bytes of a frame into `to` if words can be stored there, else into `bounce`. The address of the bytes, or NULL.
+ * Needs in_lock. */
 unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t bytes, unsigned char *to);
 
 /* ---- incoming.c */
 
-/* Take what has come: for a taker one message at most, without one all that the memory is for. VIC_OK,
- * VIC_ESYS. Needs in_lock. */
+/* Take frames from the rings: for a taker, until it has one message; without one, as many messages as fit the memory.
+ * VIC_OK, VIC_ESYS. Needs in_lock. */
 int incoming_scan(struct vic_message *m, struct taker *taker);
 
-/* Forget the message of a card that is put together. */
+/* Drop the incomplete message of a card. */
 void incoming_forget(struct inward *in);
 
-/* ---- hello.c: has the card begun another stream? Then it is looked for. Needs in_lock. */
+/* ---- hello.c: true if the card has begun another stream, which is the one to read now. Needs in_lock. */
 bool incoming_restarted(struct vic_message *m, uint32_t src);
 
-/* ---- hello.c, the rest: a card whose config is another */
+/* ---- hello.c, the rest: cards whose configs differ */
 
-/* Say to a card with which config we are open, or not any more. */
-void greeting_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
+/* Write for a card with which config messages are open here, or that they are closed. */
+void config_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
 
-/* A status for who cannot make sense of what a peer says: VIC_EINVAL if it is open with another config for long now,
- * VIC_OK if that is not known. Needs its lock. */
-int greeting_look(struct vic_message *m, uint32_t dest);
+/* If the state of a peer is unreadable: VIC_EINVAL if the peer has been open with another config for some time, VIC_OK if
+ * that is not known. Needs its lock. */
+int config_look(struct vic_message *m, uint32_t dest);
 
 /* ---- incoming.c, the rest */
 
 /* Look at all rings in the next scan. Needs in_lock. */
 void incoming_suspect(struct vic_message *m);
 
-/* Tell senders how far we are with the messages of a card. */
+/* Write for a card which of its messages were taken. */
 void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
 
-/* Where the first message in host memory for a taker hangs; NULL: there is none. Needs in_lock. */
+/* The link to the first message in host memory for a taker; NULL if there is none. Needs in_lock. */
 struct stored **incoming_stored(struct vic_message *m, const struct taker *taker);
 
-/* Put the message of a taker that goes away into memory of ours. Needs in_lock. */
+/* Move the incomplete message of a taker that returns into memory of its own. Needs in_lock. */
 void incoming_move_out(struct taker *taker);
 
-/* incoming_scan for those that wait for something else. */
+/* incoming_scan, called by threads that wait for something else. */
 void incoming_serve(struct vic_message *m);
 
-/* Wake takers if there is something for them; the caller is `self` (0 or 1) of those. Needs in_lock. */
+/* Wake takers if they may find a message. `self`: 1 if the caller is a taker itself. Needs in_lock. */
 void incoming_wake(struct vic_message *m, uint32_t self);
 
 void incoming_free(struct vic_message *m);
 
-/* ---- credit.c: what the receivers of our messages say */
+/* ---- credit.c: what receivers write about the messages of this card */
 
-/* Is it known to be open, and has nothing been heard since that makes one doubt it? Needs its lock. */
+/* True if the peer is known to be open, and no hint has changed since it answered so. Needs its lock. */
 bool credit_is_sure(struct vic_message *m, uint32_t dest);
 
-/* Ask the peer and take in what it answers. False: nothing that can be understood yet. Needs its lock. */
+/* Ask the peer, or take in its answer. False if there is no readable answer yet. Needs its lock. */
 bool credit_look(struct vic_message *m, uint32_t dest);
 
-/* The same when waits end, as the peer has: an answer to what was asked before may be older than what the peer did last,
- * so it is asked once more, and waits end when that answer has come. Needs its lock. */
+/* The same after the peer has ended: the answer to an earlier query may be older than what the peer did last, so ask once
+ * more, and wait for that answer. Needs its lock. */
 bool credit_look_last(struct vic_message *m, uint32_t dest, struct backoff *backoff, uint64_t deadline_ns);
 
-/* Send again what the peer has not found for long. Needs its lock, and an answer of now. */
+/* Send again what the peer has not taken for some time. Call it with its lock, after a credit_look that was true. */
 void credit_tend(struct vic_message *m, uint32_t dest);
 
-/* Tell the peer where our stream begins. */
-void credit_greet(struct vic_message *m, uint32_t dest);
+/* Write for the peer where the stream to it begins. */
+void credit_send_hello(struct vic_message *m, uint32_t dest);
 
-/* credit_tend for all peers, and what we say ourselves, now and then. Waits call it. Takes locks that are free.
- */
+/* From time to time, credit_tend for all peers whose lock is free, and write the words of this card again. All waits call
+ * it. */
 void credit_tend_all(struct vic_message *m);
 
 /* ---- outgoing.c */
 
-/* Words into the ring of a peer, and ring. */
-int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, const uint64_t *words, size_t n);
+/* Write words into the ring of a peer, and ring its bell. */
+int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t position, const uint64_t *words, size_t n);
 
 /* ---- message.c */
 

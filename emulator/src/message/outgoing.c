@@ -1,16 +1,16 @@
-/* vic_message_send: pieces into the ring of a peer, as far as there is room. */
+/* vic_message_send: it writes pieces into the ring of a peer, as far as that has room. */
 #include "message.h"
 
 enum {
     SHORT = 8,         /* words that go in one call with the packet that rings */
-    PATIENT_LOOKS = 20 /* after which any room will do: one wake-up for many frames is better */
+    LOOKS_FOR_MUCH_ROOM = 20 /* after which any room will do: one wake-up for many frames is better */
 };
 
 enum { PEER_CHANGED = 1 }; /* a status of this file: the peer closed, begin again with the next one */
 
-int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, const uint64_t *words, size_t n)
+int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t position, const uint64_t *words, size_t n)
 {
-    uint32_t at = ring_at(&m->layout, m->me, place);
+    uint32_t at = ring_at(&m->layout, m->me, position);
     uint64_t header[SHORT + 1], payload[SHORT + 1];
     unsigned counter = activity_of(m, m->me);
     size_t count = 0;
@@ -43,17 +43,17 @@ static int put_frame(struct vic_message *m, uint32_t dest, const struct frame *f
     return status;
 }
 
-/* The peer is open: known, or found out now. */
+/* Wait until the peer is known to be open. */
 static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
 {
     struct backoff backoff = {.whole = {WAIT_OPEN, dest, 0}};
     while (!credit_is_sure(m, dest)) {
         if (credit_look(m, dest) && m->out[dest].epoch != 0) {
-            continue; /* if that answered a query of before, ask again */
+            continue; /* if that was the answer to an earlier query, ask again */
         }
         incoming_serve(m);
         credit_tend_all(m);
-        int status = greeting_look(m, dest);
+        int status = config_look(m, dest);
         status = status == VIC_OK ? backoff_wait(m, &backoff, deadline_ns) : status;
         if (status != VIC_OK) {
             return status;
@@ -68,7 +68,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
     uint32_t epoch = out->epoch, many = m->layout.units / 4;
     struct backoff backoff = {.whole = {WAIT_RING, dest, 0}};
     for (uint32_t look = 0;; look++) {
-        uint32_t enough = look == 0 || look > PATIENT_LOOKS || units > many ? units : many;
+        uint32_t enough = look == 0 || look > LOOKS_FOR_MUCH_ROOM || units > many ? units : many;
         if (m->layout.units - (out->sent - out->taken) >= enough) {
             return VIC_OK;
         }

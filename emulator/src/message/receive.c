@@ -30,7 +30,7 @@ static int take_stored(struct vic_message *m, struct taker *taker, struct stored
     return VIC_OK;
 }
 
-/* VIC_ETIMEDOUT: nothing there. */
+/* VIC_ETIMEDOUT: there is no message. */
 static int take(struct vic_message *m, struct taker *taker)
 {
     int status = VIC_OK;
@@ -84,7 +84,7 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
 
 static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_ns)
 {
-    if (lock_try(&m->in_lock)) { /* the usual case: it is there, and nobody else is at it */
+    if (lock_try(&m->in_lock)) { /* the usual case: a message is there, and no other thread takes it */
         int status = take(m, taker);
         if (status != VIC_ETIMEDOUT) {
             incoming_move_out(taker);
@@ -135,7 +135,7 @@ int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data
     return gate_leave(&m->gate, status);
 }
 
-/* What a flush waits for at one peer. */
+/* What a flush waits for: messages that one peer has to receive. */
 struct goal {
     bool begun;
     uint32_t epoch, messages;

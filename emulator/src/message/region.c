@@ -47,8 +47,8 @@ static int region_take(vic_t *card, size_t words, uint32_t counters, struct regi
     return VIC_OK;
 }
 
-/* That of an earlier opening of messages on this card. */
-static struct region *region_again(vic_t *card, size_t words, uint32_t counters, bool *busy)
+/* The region of an earlier opening of messages on this card. */
+static struct region *region_find_earlier(vic_t *card, size_t words, uint32_t counters, bool *busy)
 {
     struct region *region = (struct region *)layer_find(&message_layer, card);
     if (region == NULL) {
@@ -68,7 +68,7 @@ int region_find(vic_t *card, size_t words, uint32_t counters, struct region **re
 {
     bool busy = false;
     pthread_mutex_lock(&message_layer.lock);
-    *result = region_again(card, words, counters, &busy);
+    *result = region_find_earlier(card, words, counters, &busy);
     int status = busy ? VIC_EBUSY : VIC_OK;
     if (status == VIC_OK && *result == NULL) {
         status = region_take(card, words, counters, result);

@@ -1,13 +1,13 @@
-/* Frames as words, sealed by a key of stream and place. */
+/* Frames as words, sealed by a key of stream and position. */
 #include "wire.h"
 
 enum { VERSION = 2 }; /* changes with what stands in SRAM */
 
 void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uint32_t counters, unsigned first)
 {
-    const uint64_t part[] = {layout->base, layout->cards, layout->units, max_bytes, flags, counters, first};
+    const uint64_t end_stream[] = {layout->base, layout->cards, layout->units, max_bytes, flags, counters, first};
     hash_prepare();
-    layout->key = wire_hash(VERSION, part, sizeof part, NULL);
+    layout->key = wire_hash(VERSION, end_stream, sizeof end_stream, NULL);
 }
 
 uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch, uint32_t name)
@@ -15,9 +15,9 @@ uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uin
     return dvsim_mix(dvsim_mix(layout->key ^ epoch ^ (uint64_t)name << 32) ^ ((uint64_t)from << 32 | to));
 }
 
-static uint64_t place_key(uint64_t stream, uint32_t place)
+static uint64_t position_key(uint64_t stream, uint32_t position)
 {
-    return dvsim_draw(stream, place);
+    return dvsim_draw(stream, position);
 }
 
 static uint64_t seed_of(uint64_t key, const uint64_t header[HEADER])
@@ -25,9 +25,9 @@ static uint64_t seed_of(uint64_t key, const uint64_t header[HEADER])
     return dvsim_mix(key ^ header[0]) ^ header[2];
 }
 
-void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words)
+void frame_make(uint64_t stream, uint32_t position, const struct frame *frame, const void *data, uint64_t *words)
 {
-    uint64_t key = place_key(stream, place);
+    uint64_t key = position_key(stream, position);
     words[0] = (key >> 32) << 32 | (uint64_t)frame->sender << 20 | (uint64_t)frame->kind << 18 | frame->bytes;
     words[2] = (uint64_t)frame->total << 32 | frame->offset;
     for (uint32_t i = HEADER; i < frame_header(frame->bytes); i++) {
@@ -39,10 +39,10 @@ void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, cons
     words[1] = wire_hash(seed_of(key, words), data, frame->bytes, words + frame_header(frame->bytes));
 }
 
-bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, const uint64_t header[HEADER],
+bool frame_read(const struct layout *layout, uint64_t stream, uint32_t position, const uint64_t header[HEADER],
                 struct frame *frame)
 {
-    if (place_key(stream, place) >> 32 != header[0] >> 32) {
+    if (position_key(stream, position) >> 32 != header[0] >> 32) {
         return false;
     }
     unsigned kind = header[0] >> 18 & 3;
@@ -53,14 +53,14 @@ bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, co
     }
     bool progress = frame->bytes > 0 || frame->total == 0;
     return kind == FRAME_PIECE && progress && frame->bytes <= piece_most(layout) && frame->offset <= frame->total &&
-           frame->bytes <= frame->total - frame->offset && frame_units(frame->bytes) <= rest_of(layout, place) &&
+           frame->bytes <= frame->total - frame->offset && frame_units(frame->bytes) <= rest_of(layout, position) &&
            (frame->bytes % 8 == 0 || frame->offset + frame->bytes == frame->total) && frame->offset % 8 == 0;
 }
 
-bool frame_is_whole(uint64_t stream, uint32_t place, const uint64_t header[HEADER], const struct frame *frame,
+bool frame_is_whole(uint64_t stream, uint32_t position, const uint64_t header[HEADER], const struct frame *frame,
                     const void *data)
 {
-    return wire_hash(seed_of(place_key(stream, place), header), data, frame->bytes, NULL) == frame->hash;
+    return wire_hash(seed_of(position_key(stream, position), header), data, frame->bytes, NULL) == frame->hash;
 }
 
 static uint32_t check_of(const struct layout *layout, int purpose, uint32_t of, uint32_t to, uint32_t epoch,
@@ -73,28 +73,28 @@ static uint32_t check_of(const struct layout *layout, int purpose, uint32_t of, 
 void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
                 uint64_t word[2])
 {
-    word[0] = (uint64_t)state->place << 32 | state->messages;
+    word[0] = (uint64_t)state->position << 32 | state->messages;
     word[1] = (uint64_t)state->epoch << 32 | check_of(layout, purpose, of, to, state->epoch, word[0]);
 }
 
-static uint32_t greeting_check(uint64_t word, uint32_t epoch)
+static uint32_t config_check(uint64_t word, uint32_t epoch)
 {
     return (uint32_t)dvsim_mix(dvsim_mix(word + VERSION) ^ epoch);
 }
 
-void greeting_make(const struct greeting *greeting, uint32_t epoch, uint64_t word[2])
+void config_make(const struct peer_config *peer_config, uint32_t epoch, uint64_t word[2])
 {
-    word[0] = (uint64_t)greeting->max_bytes << 32 | (uint64_t)(greeting->window_bytes / 32) << 12 |
-              (uint64_t)(greeting->flags & 15) << 8 | (greeting->counter & 63);
-    word[1] = (uint64_t)epoch << 32 | greeting_check(word[0], epoch);
+    word[0] = (uint64_t)peer_config->max_bytes << 32 | (uint64_t)(peer_config->window_bytes / 32) << 12 |
+              (uint64_t)(peer_config->flags & 15) << 8 | (peer_config->counter & 63);
+    word[1] = (uint64_t)epoch << 32 | config_check(word[0], epoch);
 }
 
-bool greeting_read(const uint64_t word[2], struct greeting *greeting)
+bool config_read(const uint64_t word[2], struct peer_config *peer_config)
 {
     uint32_t epoch = (uint32_t)(word[1] >> 32);
-    *greeting = (struct greeting){(size_t)(word[0] >> 32), (uint32_t)(word[0] >> 12 & 0xfffff) * 32,
+    *peer_config = (struct peer_config){(size_t)(word[0] >> 32), (uint32_t)(word[0] >> 12 & 0xfffff) * 32,
                                   (unsigned)(word[0] >> 8 & 15), (unsigned)(word[0] & 63)};
-    return (epoch & EPOCH_OPEN) != 0 && (uint32_t)word[1] == greeting_check(word[0], epoch);
+    return (epoch & EPOCH_OPEN) != 0 && (uint32_t)word[1] == config_check(word[0], epoch);
 }
 
 bool state_read(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const uint64_t word[2],

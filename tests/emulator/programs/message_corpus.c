@@ -16,7 +16,7 @@ static void look(const char *name, const struct layout *layout)
     fclose(file);
     uint64_t stream = stream_key(layout, 0, 1, 1, 77), header[HEADER] = {word[0], word[1], word[2]};
     struct frame frame = {0};
-    header[0] = place_key(stream, (uint32_t)place) >> 32 << 32 | (header[0] & UINT32_MAX);
+    header[0] = position_key(stream, (uint32_t)place) >> 32 << 32 | (header[0] & UINT32_MAX);
     bool is_frame = frame_read(layout, stream, (uint32_t)place, header, &frame);
     if (is_frame != (strcmp(kind, "frame") == 0)) {
         fprintf(stderr, "FAILED %s: %s\n", name, is_frame ? "taken for a frame" : "not taken for a frame");

@@ -15,14 +15,14 @@ static uint32_t edge(uint64_t *random, uint32_t total)
 
 static bool ask(const struct self *self, const struct layout *layout, uint32_t to, struct state *state)
 {
-    uint64_t header[2], wish[2], word[2];
+    uint64_t header[2], reply_header[2], word[2];
     uint32_t here = ring_at(layout, self->cards, 0); /* behind all rings */
     OK(vic_counter_set(self->card, 30, 2));
     for (uint32_t i = 0; i < 2; i++) {
         header[i] = vic_header(to, VIC_QUERY, record_at(layout, self->me) + RECORD_TAKEN + i, VIC_NO_COUNTER);
-        wish[i] = vic_header(self->me, VIC_WRITE, here + i, 30);
+        reply_header[i] = vic_header(self->me, VIC_WRITE, here + i, 30);
     }
-    OK(vic_send(self->card, header, wish, 2));
+    OK(vic_send(self->card, header, reply_header, 2));
     OK(vic_counter_wait(self->card, 30, LONG));
     OK(vic_read(self->card, here, word, 2));
     return state_read(layout, RECORD_TAKEN, self->me, to, word, state);
@@ -33,7 +33,7 @@ static void greet(const struct self *self, const struct layout *layout, uint32_t
                   uint32_t activities)
 {
     uint64_t word[2], add = vic_header(to, VIC_COUNTER_ADD, 0, activities + 1), one = 1;
-    struct state hello = {state->place + 4 * layout->units, NAME, state->epoch};
+    struct state hello = {state->position + 4 * layout->units, NAME, state->epoch};
     state_make(layout, RECORD_HELLO, self->me, to, &hello, word);
     OK(vic_put(self->card, to, record_at(layout, self->me) + RECORD_HELLO, word, 2, self->me % activities));
     OK(vic_send(self->card, &add, &one, 1));
@@ -63,9 +63,9 @@ static void forge(const struct self *self)
         if (draw(&random) % 2 == 0) { /* well-formed but for its place in a message */
             frame = (struct frame){FRAME_PIECE, total < 900 ? total : 900, total, i % 3 == 0 ? 0 : 896, 0, 0};
         }
-        frame_make(stream_key(&layout, self->me, to, state.epoch, NAME), state.place, &frame, words + 2048, words);
-        uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, state.place) * UNIT;
-        OK(vic_put(self->card, to, ring_at(&layout, self->me, state.place), words, n < rest ? n : rest,
+        frame_make(stream_key(&layout, self->me, to, state.epoch, NAME), state.position, &frame, words + 2048, words);
+        uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, state.position) * UNIT;
+        OK(vic_put(self->card, to, ring_at(&layout, self->me, state.position), words, n < rest ? n : rest,
                    self->me % activities));
         for (uint64_t start = vic_time_ns(self->card); vic_time_ns(self->card) - start < WAIT_NS;) {
             vic_relax(self->card);

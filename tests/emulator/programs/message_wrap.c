@@ -1,5 +1,5 @@
-/* A stream of messages that is longer than its places count, 2^32 of 32 bytes or 137 GB: what is damaged there is sent
- * again, as anywhere. Both ends are set to a place just before that where the stream began, instead of sending so much. */
+/* A stream of messages that is longer than its positions count, 2^32 of 32 bytes or 137 GB: what is damaged there is sent
+ * again, as anywhere. Both ends are set to a position just before that where the stream began, instead of sending so much. */
 #include "harness.h"
 #include "message/message.h"
 
@@ -17,15 +17,15 @@ int main(void)
     OK(vic_message_recv(m, NULL, got, 0, &n, LONG));
     OK(vic_message_flush(m, LONG));
     struct outward *out = &m->out[0];
-    uint32_t place = out->hello.place - BEFORE;
-    out->sent = out->taken = m->in[0].place = place;
+    uint32_t position = out->hello.position - BEFORE;
+    out->sent = out->taken = m->in[0].position = position;
     for (unsigned char i = 0; i < MESSAGES; i++) {
         memset(sent, i, sizeof sent);
         OK(vic_message_send(m, 0, sent, sizeof sent, LONG));
     }
-    CHECK(out->sent - place > BEFORE); /* past the begin of the stream */
+    CHECK(out->sent - position > BEFORE); /* past the begin of the stream */
     uint64_t none = 0;
-    OK(vic_write(card, ring_at(&m->layout, 0, place) + 1, &none, 1)); /* the first is damaged */
+    OK(vic_write(card, ring_at(&m->layout, 0, position) + 1, &none, 1)); /* the first is damaged */
     for (unsigned char i = 0; i < MESSAGES; i++) {
         memset(sent, i, sizeof sent);
         OK(vic_message_recv(m, NULL, got, sizeof got, &n, 5 * (uint64_t)SECOND));
