@@ -237,7 +237,7 @@ void children_signal(const struct launch *launch, int number)
         if (launch->child[i].pidfd >= 0) {
             syscall(SYS_pidfd_send_signal, launch->child[i].pidfd, number, NULL, 0);
         } else if (launch->child[i].joiner >= 0) {
-            joiner_tell(launch, i, JOIN_SIGNAL, number);
+            joiner_send(launch, i, JOIN_SIGNAL, number);
         }
     }
 }

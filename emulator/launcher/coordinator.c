@@ -13,32 +13,32 @@
 enum { PATIENCE_NS = 100 * 1000 * 1000 };
 static const uint64_t HELD_NS = 200000000, COMPLAIN_NS = UINT64_C(5000000000);
 
-uint32_t coordinator_look(struct coordinator *all)
+uint32_t coordinator_look(struct coordinator *coord)
 {
-    uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
-    if (all->far != NULL) {
-        all->far->take(all->far->context);
+    uint32_t seen = atomic_load(&timed_shared_of(coord->job)->bell);
+    if (coord->far != NULL) {
+        coord->far->take(coord->far->context);
     }
     return seen;
 }
 
-uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen)
+uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen)
 {
     struct timespec slice = {0, PATIENCE_NS};
     uint64_t before = job_clock_ns();
-    syscall(SYS_futex, &timed_shared_of(all->job)->bell, FUTEX_WAIT, seen, &slice, NULL, 0);
+    syscall(SYS_futex, &timed_shared_of(coord->job)->bell, FUTEX_WAIT, seen, &slice, NULL, 0);
     return job_clock_ns() - before;
 }
 
 /* Until no card has the turn. */
-static void await_cards(struct coordinator *all)
+static void await_cards(struct coordinator *coord)
 {
     uint64_t waited = 0;
     for (;;) {
-        uint32_t seen = coordinator_look(all);
+        uint32_t seen = coordinator_look(coord);
         struct side *runs = NULL;
-        for (uint32_t i = 0; i < all->cards && runs == NULL; i++) {
-            struct side *side = &all->side[i];
+        for (uint32_t i = 0; i < coord->cards && runs == NULL; i++) {
+            struct side *side = &coord->side[i];
             if (state_of(side) == CARD_RUNNING && has_ended(side)) { /* it died in its turn */
                 atomic_store(&side->shared->state, CARD_CLOSED);
             }
@@ -47,10 +47,10 @@ static void await_cards(struct coordinator *all)
         if (runs == NULL) {
             return;
         }
-        waited += coordinator_sleep(all, seen);
+        waited += coordinator_sleep(coord, seen);
         if (waited > COMPLAIN_NS && !runs->complained) {
             runs->complained = true;
-            report_waiting(all, runs->number);
+            report_waiting(coord, runs->number);
         }
     }
 }
@@ -60,18 +60,18 @@ static void await_cards(struct coordinator *all)
 static void end_side(struct side *side, uint32_t state)
 {
     struct timed_card *shared = side->shared;
-    int64_t sim_ps = side->all->sim_ps;
+    int64_t sim_ps = side->coord->sim_ps;
     side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : sim_ps;
     side->end_ps = side->end_ps != NEVER ? side->end_ps : sim_ps; /* it died in its turn */
     atomic_store(&shared->state, CARD_CLOSED);
-    bool well = atomic_load(&side->all->job->card[side->number].end) == CARD_ENDED;
+    bool well = atomic_load(&side->coord->job->card[side->number].end) == CARD_ENDED;
     if (well && atomic_load(&shared->moves) == 0) {
         timed_move(shared, side->end_ps);
     }
     if (well && atomic_load(&shared->moves) % 2 == 1) {
-        timed_move_closed(shared, side->end_ps, 2 * side->all->pcie.crossing_ps);
+        timed_move_closed(shared, side->end_ps, 2 * side->coord->pcie.crossing_ps);
     }
-    barrier_ended(side->all);
+    barrier_ended(side->coord);
 }
 
 /* A card that has stopped: when it goes on, as far as it knows. */
@@ -99,8 +99,8 @@ static void look_at(struct side *side)
         side->ran = false;
         side->wake = shared->urgent || shared->news_tail - shared->news_head > NEWS_ROOM / 2;
         side->coming = state == CARD_LATE;
-        if (side->coming && side->next_ps > side->all->sim_ps) { /* its other threads may come first */
-            side->next_ps = side->all->sim_ps;
+        if (side->coming && side->next_ps > side->coord->sim_ps) { /* its other threads may come first */
+            side->next_ps = side->coord->sim_ps;
         }
     } else if (state == CARD_CLOSED || state == CARD_AWAY) { /* it may come back at once */
         uint64_t now = job_clock_ns();
@@ -110,45 +110,45 @@ static void look_at(struct side *side)
     } else if (state == CARD_COMING) {
         /* where it was when it closed or left, if that was waited for */
         bool held = side->closed_ns != 0 && side->next_ps != NEVER;
-        side->next_ps = side->ran ? shared->next_ps : held ? side->next_ps : side->all->sim_ps;
+        side->next_ps = side->ran ? shared->next_ps : held ? side->next_ps : side->coord->sim_ps;
         side->coming = true;
         side->ran = false;
     }
 }
 
-static int64_t least(const struct coordinator *all)
+static int64_t least(const struct coordinator *coord)
 {
     int64_t next = NEVER;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        next = all->side[i].next_ps < next ? all->side[i].next_ps : next;
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        next = coord->side[i].next_ps < next ? coord->side[i].next_ps : next;
     }
     return next;
 }
 
 /* Cards and network, up to bound_ps, which what happens may bring nearer. */
-static void carry_on(struct coordinator *all)
+static void carry_on(struct coordinator *coord)
 {
-    all->pause = false;
-    while (!all->pause && !all->failed) {
-        int64_t landed_ps = fabric_landed_ps(all), event_ps = events_next_ps(all), slot_ps = fabric_next_ps(all);
-        if (landed_ps >= all->bound_ps && event_ps >= all->bound_ps && slot_ps >= all->bound_ps) {
+    coord->pause = false;
+    while (!coord->pause && !coord->failed) {
+        int64_t landed_ps = fabric_landed_ps(coord), event_ps = events_next_ps(coord), slot_ps = fabric_next_ps(coord);
+        if (landed_ps >= coord->bound_ps && event_ps >= coord->bound_ps && slot_ps >= coord->bound_ps) {
             break;
         }
         if (landed_ps <= event_ps && landed_ps <= slot_ps) {
-            fabric_land(all);
+            fabric_land(coord);
         } else if (event_ps <= slot_ps) {
-            events_do(all);
+            events_do(coord);
         } else {
-            fabric_slot(all, slot_ps);
+            fabric_slot(coord, slot_ps);
         }
     }
-    int64_t reached = all->pause || all->bound_ps == NEVER ? all->last_ps : all->bound_ps;
-    all->sim_ps = reached > all->sim_ps ? reached : all->sim_ps;
+    int64_t reached = coord->pause || coord->bound_ps == NEVER ? coord->last_ps : coord->bound_ps;
+    coord->sim_ps = reached > coord->sim_ps ? reached : coord->sim_ps;
 }
 
-static bool is_idle(struct coordinator *all)
+static bool is_idle(struct coordinator *coord)
 {
-    return all->events == 0 && fabric_landed_ps(all) == NEVER && fabric_next_ps(all) == NEVER;
+    return coord->events == 0 && fabric_landed_ps(coord) == NEVER && fabric_next_ps(coord) == NEVER;
 }
 
 static bool may_go(const struct side *side, int64_t until_ps)
@@ -157,87 +157,87 @@ static bool may_go(const struct side *side, int64_t until_ps)
 }
 
 /* Let the cards run that have something to do. False: none has. */
-static bool let_run(struct coordinator *all)
+static bool let_run(struct coordinator *coord)
 {
-    struct timed_shared *shared = timed_shared_of(all->job);
-    int64_t until = all->sim_ps + all->pcie.crossing_ps;
+    struct timed_shared *shared = timed_shared_of(coord->job);
+    int64_t until = coord->sim_ps + coord->pcie.crossing_ps;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        all->side[i].goes = may_go(&all->side[i], until); /* asked once: a thread may come in between */
-        count += all->side[i].goes;
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        coord->side[i].goes = may_go(&coord->side[i], until); /* asked once: a thread may come in between */
+        count += coord->side[i].goes;
     }
     atomic_store(&shared->running, count);
-    for (uint32_t i = 0; i < all->cards; i++) {
-        struct side *side = &all->side[i];
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        struct side *side = &coord->side[i];
         if (!side->goes) {
             continue;
         }
         side->shared->until_ps = until;
-        side->shared->floor_ps = side->coming ? side->next_ps : all->sim_ps;
+        side->shared->floor_ps = side->coming ? side->next_ps : coord->sim_ps;
         side->closed_ns = 0;
         side->ran = true;
         atomic_store(&side->shared->state, CARD_RUNNING);
         atomic_fetch_add(&side->shared->go, 1);
-        if (all->far == NULL) {
+        if (coord->far == NULL) {
             syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         }
     }
-    if (all->far != NULL && count > 0) {
-        all->far->tell(all->far->context);
+    if (coord->far != NULL && count > 0) {
+        coord->far->tell(coord->far->context);
     }
-    all->windows += count > 0;
+    coord->windows += count > 0;
     return count > 0;
 }
 
 /* Model time begins when every program has opened its card, or ended. */
-static bool all_present(const struct coordinator *all)
+static bool all_present(const struct coordinator *coord)
 {
-    for (uint32_t i = 0; i < all->cards; i++) {
-        if (state_of(&all->side[i]) == CARD_ABSENT && !has_ended(&all->side[i])) {
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        if (state_of(&coord->side[i]) == CARD_ABSENT && !has_ended(&coord->side[i])) {
             return false;
         }
     }
     return true;
 }
 
-static void turn(struct coordinator *all)
+static void turn(struct coordinator *coord)
 {
-    uint32_t seen = coordinator_look(all);
-    await_cards(all);
-    if (!all_present(all)) {
-        coordinator_sleep(all, seen);
+    uint32_t seen = coordinator_look(coord);
+    await_cards(coord);
+    if (!all_present(coord)) {
+        coordinator_sleep(coord, seen);
         return;
     }
-    for (uint32_t i = 0; i < all->cards; i++) {
-        look_at(&all->side[i]);
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        look_at(&coord->side[i]);
     }
-    ends_tell_deaths(all);
-    int64_t next = least(all), kill = ends_kill_due(all, next);
+    ends_announce_deaths(coord);
+    int64_t next = least(coord), kill = ends_kill_due(coord, next);
     next = next < kill ? next : kill;
-    all->bound_ps = next < NEVER - all->ahead_ps ? next + all->ahead_ps : NEVER;
-    if (all->bound_ps < all->sim_ps) { /* a late call: it must not stop all */
-        all->bound_ps = all->sim_ps + 1;
+    coord->bound_ps = next < NEVER - coord->ahead_ps ? next + coord->ahead_ps : NEVER;
+    if (coord->bound_ps < coord->sim_ps) { /* a late call: it must not stop all */
+        coord->bound_ps = coord->sim_ps + 1;
     }
-    carry_on(all);
-    if (is_idle(all)) {
-        ends_when_idle(all);
+    carry_on(coord);
+    if (is_idle(coord)) {
+        ends_when_idle(coord);
     }
-    if (all->failed) {
-        fputs(all->refused == 0              ? "vicrun: timed: no memory\n"
-              : all->refused == DVSIM_ESTATE ? "vicrun: timed: the model of the network is not in the state for this\n"
+    if (coord->failed) {
+        fputs(coord->refused == 0              ? "vicrun: timed: no memory\n"
+              : coord->refused == DVSIM_ESTATE ? "vicrun: timed: the model of the network is not in the state for this\n"
                                              : "vicrun: timed: the network cannot go so far in model time\n",
               stderr);
-        ends_of_all(all, all->sim_ps, VIC_ECLOSED);
+        ends_stop_waits(coord, coord->sim_ps, VIC_ECLOSED);
     }
-    if (!let_run(all) && !atomic_load(&all->stop) && !all->kill_pending) {
-        coordinator_sleep(all, seen);
+    if (!let_run(coord) && !atomic_load(&coord->stop) && !coord->kill_pending) {
+        coordinator_sleep(coord, seen);
     }
 }
 
-static bool all_ended(const struct coordinator *all)
+static bool all_ended(const struct coordinator *coord)
 {
-    for (uint32_t i = 0; i < all->cards; i++) {
-        if (all->side[i].end_ps == NEVER) {
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        if (coord->side[i].end_ps == NEVER) {
             return false;
         }
     }
@@ -246,31 +246,31 @@ static bool all_ended(const struct coordinator *all)
 
 static void *coordinate(void *what)
 {
-    struct coordinator *all = what;
-    while (!all->failed && !(all_ended(all) && atomic_load(&all->stop))) {
-        turn(all);
+    struct coordinator *coord = what;
+    while (!coord->failed && !(all_ended(coord) && atomic_load(&coord->stop))) {
+        turn(coord);
     }
-    while (!all->failed && !is_idle(all)) { /* what is on its way arrives */
-        all->bound_ps = NEVER;
-        carry_on(all);
+    while (!coord->failed && !is_idle(coord)) { /* what is on its way arrives */
+        coord->bound_ps = NEVER;
+        carry_on(coord);
     }
-    atomic_store(&timed_shared_of(all->job)->coordinated, 2);
-    if (all->far != NULL) {
-        all->far->tell(all->far->context);
+    atomic_store(&timed_shared_of(coord->job)->coordinated, 2);
+    if (coord->far != NULL) {
+        coord->far->tell(coord->far->context);
     }
     return NULL;
 }
 
-int coordinator_start(struct coordinator *all, int core)
+int coordinator_start(struct coordinator *coord, int core)
 {
-    int error = pthread_create(&all->thread, NULL, coordinate, all);
+    int error = pthread_create(&coord->thread, NULL, coordinate, coord);
     if (error == 0 && core >= 0) {
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET((size_t)core, &one);
-        pthread_setaffinity_np(all->thread, sizeof one, &one);
+        pthread_setaffinity_np(coord->thread, sizeof one, &one);
     }
-    all->started = error == 0;
+    coord->started = error == 0;
     return error;
 }
 
@@ -281,15 +281,15 @@ void coordinator_kick(const struct job *job)
     syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-bool coordinator_finish(struct coordinator *all)
+bool coordinator_finish(struct coordinator *coord)
 {
-    if (all->started) {
-        atomic_store(&all->stop, true);
-        coordinator_kick(all->job);
-        pthread_join(all->thread, NULL);
+    if (coord->started) {
+        atomic_store(&coord->stop, true);
+        coordinator_kick(coord->job);
+        pthread_join(coord->thread, NULL);
     }
-    for (uint32_t i = 0; i < all->cards; i++) {
-        all->hash = all->hash * UINT64_C(0x100000001b3) ^ (uint64_t)all->side[i].end_ps;
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        coord->hash = coord->hash * UINT64_C(0x100000001b3) ^ (uint64_t)coord->side[i].end_ps;
     }
-    return all->deadlock;
+    return coord->deadlock;
 }

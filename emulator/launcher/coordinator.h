@@ -48,7 +48,7 @@ struct due {
 };
 
 struct side { /* a card, as the coordinator sees it */
-    struct coordinator *all;
+    struct coordinator *coord;
     uint32_t number;
     dvsim_vic *vic;
     struct timed_card *shared;
@@ -57,7 +57,7 @@ struct side { /* a card, as the coordinator sees it */
     bool wake, coming, goes, ran; /* ran: next_ps is not up to date */
     bool complained;
     uint64_t closed_ns;  /* wall clock: it is closed or away since then, and might come back */
-    uint64_t fifo_told;
+    uint64_t fifo_words;
     uint64_t *staged;
     size_t staged_words, staged_room;
     bool in_barrier;
@@ -108,16 +108,16 @@ struct coordinator {
 
 /* NULL: no memory; it is said which. `kill` is called by the coordinator's thread. */
 struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, void *context);
-int coordinator_start(struct coordinator *all, int core); /* on a core, -1: any; 0, or an errno */
+int coordinator_start(struct coordinator *coord, int core); /* on a core, -1: any; 0, or an errno */
 
 /* A program has ended: card_shared.end says how. */
 void coordinator_kick(const struct job *job);
 
 /* When all programs have ended: what is on its way arrives. Then what came of it. True:
  * there was a deadlock. */
-bool coordinator_finish(struct coordinator *all);
-void coordinator_report(const struct coordinator *all, FILE *file);
-void coordinator_free(struct coordinator *all);
+bool coordinator_finish(struct coordinator *coord);
+void coordinator_report(const struct coordinator *coord, FILE *file);
+void coordinator_free(struct coordinator *coord);
 
 static inline uint32_t state_of(const struct side *side)
 {
@@ -131,48 +131,48 @@ static inline bool is_stopped(const struct side *side)
 
 static inline bool has_ended(const struct side *side)
 {
-    return atomic_load(&side->all->job->card[side->number].end) != CARD_RUNS;
+    return atomic_load(&side->coord->job->card[side->number].end) != CARD_RUNS;
 }
 
 /* The bell as it is before the coordinator looks. */
-uint32_t coordinator_look(struct coordinator *all);
+uint32_t coordinator_look(struct coordinator *coord);
 
 /* Wait for the bell, unless it was rung since `seen`, but not long; how long, in ns. */
-uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen);
+uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen);
 
 /* ---- coordinator_stuck.c: waits that cannot end well */
-void ends_of_all(struct coordinator *all, int64_t at_ps, int status);
-void ends_tell_deaths(struct coordinator *all);
-int64_t ends_kill_due(struct coordinator *all, int64_t least_ps); /* nobody may pass what it returns */
-void ends_when_idle(struct coordinator *all);
+void ends_stop_waits(struct coordinator *coord, int64_t at_ps, int status);
+void ends_announce_deaths(struct coordinator *coord);
+int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps); /* nobody may pass what it returns */
+void ends_when_idle(struct coordinator *coord);
 
 /* ---- coordinator_events.c */
-void events_add(struct coordinator *all, int64_t at_ps, struct event *event);
-int64_t events_next_ps(const struct coordinator *all); /* NEVER: there is none */
-void events_do(struct coordinator *all); /* the first */
+void events_add(struct coordinator *coord, int64_t at_ps, struct event *event);
+int64_t events_next_ps(const struct coordinator *coord); /* NEVER: there is none */
+void events_do(struct coordinator *coord); /* the first */
 void events_read_posts(struct side *side);
 
 /* ---- coordinator_fabric.c */
-bool fabric_make(struct coordinator *all);
-int64_t fabric_next_ps(struct coordinator *all); /* of the next slot in which something moves, NEVER */
-void fabric_slot(struct coordinator *all, int64_t now_ps);
-int64_t fabric_landed_ps(const struct coordinator *all); /* NEVER: nothing has */
-void fabric_land(struct coordinator *all);               /* the first that has */
-void fabric_arrive(struct coordinator *all, int64_t at_ps, uint32_t from, const dvsim_vic_packet *packet);
-bool fabric_chance(struct coordinator *all, double probability);
+bool fabric_make(struct coordinator *coord);
+int64_t fabric_next_ps(struct coordinator *coord); /* of the next slot in which something moves, NEVER */
+void fabric_slot(struct coordinator *coord, int64_t now_ps);
+int64_t fabric_landed_ps(const struct coordinator *coord); /* NEVER: nothing has */
+void fabric_land(struct coordinator *coord);               /* the first that has */
+void fabric_arrive(struct coordinator *coord, int64_t at_ps, uint32_t from, const dvsim_vic_packet *packet);
+bool fabric_chance(struct coordinator *coord, double probability);
 
 /* ---- coordinator_news.c */
-dvsim_vic_tell news_tell; /* context: a side */
+dvsim_vic_observer news_observe; /* context: a side */
 void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, uint64_t value);
 void news_apply_all(struct side *side); /* to the view of a card that nobody has open */
 
 /* ---- coordinator_barrier.c */
 void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag);
 bool barrier_leave(struct side *side); /* false: too late */
-void barrier_ended(struct coordinator *all); /* a program has ended */
+void barrier_ended(struct coordinator *coord); /* a program has ended */
 
 /* ---- coordinator_report.c */
-void report_deadlock(const struct coordinator *all);
-void report_waiting(const struct coordinator *all, uint32_t card);
+void report_deadlock(const struct coordinator *coord);
+void report_waiting(const struct coordinator *coord, uint32_t card);
 
 #endif

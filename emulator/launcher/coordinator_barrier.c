@@ -18,67 +18,67 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void release_all(struct coordinator *all)
+static void release_all(struct coordinator *coord)
 {
-    uint32_t n = all->cards;
-    int64_t store = dvsim_pcie_store_ps(&all->pcie, 2);
+    uint32_t n = coord->cards;
+    int64_t store = dvsim_pcie_store_ps(&coord->pcie, 2);
     int64_t *at = malloc(2 * (size_t)n * sizeof *at);
     if (at == NULL) {
-        all->failed = true;
+        coord->failed = true;
         return;
     }
     int64_t *next = at + n;
     for (uint32_t i = 0; i < n; i++) {
-        at[i] = all->side[i].barrier_ps;
+        at[i] = coord->side[i].barrier_ps;
     }
     for (uint32_t far = 1; far < n; far *= 2) {
         for (uint32_t i = 0; i < n; i++) {
-            next[i] = later(at[i], at[(i + n - far) % n] + all->hop_ps) + store;
+            next[i] = later(at[i], at[(i + n - far) % n] + coord->hop_ps) + store;
         }
         for (uint32_t i = 0; i < n; i++) {
             at[i] = next[i];
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        release(&all->side[i], at[i], VIC_OK);
+        release(&coord->side[i], at[i], VIC_OK);
     }
     free(at);
 }
 
-static int64_t first_end(const struct coordinator *all)
+static int64_t first_end(const struct coordinator *coord)
 {
     int64_t end = NEVER;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        end = all->side[i].end_ps < end ? all->side[i].end_ps : end;
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        end = coord->side[i].end_ps < end ? coord->side[i].end_ps : end;
     }
     return end;
 }
 
 /* Whoever is in waits for nobody. */
-void barrier_ended(struct coordinator *all)
+void barrier_ended(struct coordinator *coord)
 {
-    int64_t end = first_end(all);
-    for (uint32_t i = 0; i < all->cards && end != NEVER; i++) {
-        if (all->side[i].in_barrier) {
-            release(&all->side[i], later(all->side[i].barrier_ps, end), VIC_EPEER);
+    int64_t end = first_end(coord);
+    for (uint32_t i = 0; i < coord->cards && end != NEVER; i++) {
+        if (coord->side[i].in_barrier) {
+            release(&coord->side[i], later(coord->side[i].barrier_ps, end), VIC_EPEER);
         }
     }
 }
 
 void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag)
 {
-    struct coordinator *all = side->all;
+    struct coordinator *coord = side->coord;
     side->in_barrier = true;
     side->barrier_tag = tag;
     side->barrier_ps = at_ps;
     uint32_t in = 0;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        in += all->side[i].in_barrier;
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        in += coord->side[i].in_barrier;
     }
-    if (in == all->cards) {
-        release_all(all);
+    if (in == coord->cards) {
+        release_all(coord);
     } else {
-        barrier_ended(all);
+        barrier_ended(coord);
     }
 }
 

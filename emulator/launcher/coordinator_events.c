@@ -15,64 +15,64 @@ static bool is_before(const struct due *a, const struct due *b)
     return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->rank < b->rank;
 }
 
-static void sift_up(struct coordinator *all, size_t at)
+static void sift_up(struct coordinator *coord, size_t at)
 {
-    const struct due due = all->heap[at];
-    for (; at > 0 && is_before(&due, &all->heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        all->heap[at] = all->heap[(at - 1) / 2];
+    const struct due due = coord->heap[at];
+    for (; at > 0 && is_before(&due, &coord->heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        coord->heap[at] = coord->heap[(at - 1) / 2];
     }
-    all->heap[at] = due;
+    coord->heap[at] = due;
 }
 
-static void sift_down(struct coordinator *all)
+static void sift_down(struct coordinator *coord)
 {
-    const struct due due = all->heap[0];
+    const struct due due = coord->heap[0];
     size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < all->events; at = child) {
-        if (child + 1 < all->events && is_before(&all->heap[child + 1], &all->heap[child])) {
+    for (size_t child; (child = 2 * at + 1) < coord->events; at = child) {
+        if (child + 1 < coord->events && is_before(&coord->heap[child + 1], &coord->heap[child])) {
             child++;
         }
-        if (!is_before(&all->heap[child], &due)) {
+        if (!is_before(&coord->heap[child], &due)) {
             break;
         }
-        all->heap[at] = all->heap[child];
+        coord->heap[at] = coord->heap[child];
     }
-    all->heap[at] = due;
+    coord->heap[at] = due;
 }
 
 enum { NUMBER_BITS = 47, CARD_BITS = 16 };
 _Static_assert(MOST_CARDS <= 1 << CARD_BITS && NUMBER_BITS + CARD_BITS < 64, "an order, a card and a number are a rank");
 
-void events_add(struct coordinator *all, int64_t at_ps, struct event *event)
+void events_add(struct coordinator *coord, int64_t at_ps, struct event *event)
 {
-    if (all->events == all->heap_room) {
-        size_t room = all->heap_room ? 2 * all->heap_room : 1024;
-        struct due *longer = realloc(all->heap, room * sizeof *longer);
+    if (coord->events == coord->heap_room) {
+        size_t room = coord->heap_room ? 2 * coord->heap_room : 1024;
+        struct due *longer = realloc(coord->heap, room * sizeof *longer);
         if (longer == NULL) {
-            all->failed = true;
+            coord->failed = true;
             free(event->staged);
             free(event);
             return;
         }
-        all->heap = longer;
-        all->heap_room = room;
+        coord->heap = longer;
+        coord->heap_room = room;
     }
-    uint64_t rank = ((uint64_t)event->order << CARD_BITS | event->card) << NUMBER_BITS | all->numbers++;
-    all->heap[all->events++] = (struct due){at_ps, rank, event};
-    sift_up(all, all->events - 1);
+    uint64_t rank = ((uint64_t)event->order << CARD_BITS | event->card) << NUMBER_BITS | coord->numbers++;
+    coord->heap[coord->events++] = (struct due){at_ps, rank, event};
+    sift_up(coord, coord->events - 1);
 }
 
-int64_t events_next_ps(const struct coordinator *all)
+int64_t events_next_ps(const struct coordinator *coord)
 {
-    return all->events > 0 ? all->heap[0].at_ps : NEVER;
+    return coord->events > 0 ? coord->heap[0].at_ps : NEVER;
 }
 
-static void drop_first(struct coordinator *all)
+static void drop_first(struct coordinator *coord)
 {
-    struct event *event = all->heap[0].event;
-    all->heap[0] = all->heap[--all->events];
-    if (all->events > 0) {
-        sift_down(all);
+    struct event *event = coord->heap[0].event;
+    coord->heap[0] = coord->heap[--coord->events];
+    if (coord->events > 0) {
+        sift_down(coord);
     }
     free(event->staged);
     free(event);
@@ -82,12 +82,12 @@ static void answer(struct side *side, int status)
 {
     side->shared->answer = status;
     side->shared->answers++;
-    side->wake = side->all->pause = true;
+    side->wake = side->coord->pause = true;
 }
 
 static int check(const struct side *side, const struct event *event)
 {
-    const struct job *job = side->all->job;
+    const struct job *job = side->coord->job;
     struct vic shape = {.cards = job->config.cards, .sram_words = job->config.sram_words,
                         .counters = job_counters(&job->config)};
     int status = VIC_OK;
@@ -111,7 +111,7 @@ static void start_engine(const struct side *side, int64_t at_ps, const struct ev
     } else {
         status = dvsim_vic_engine_read(side->vic, at_ps, p->b, p->a, words);
     }
-    side->all->failed |= status == DVSIM_ENOMEM;
+    side->coord->failed |= status == DVSIM_ENOMEM;
 }
 
 /* One item of a post; how many there are. */
@@ -120,7 +120,7 @@ static uint64_t do_item(struct side *side, int64_t at_ps, const struct event *ev
     const struct post *p = &event->post;
     uint32_t i = event->done;
     dvsim_vic *vic = side->vic;
-    int64_t shift = side->all->pcie.crossing_ps;
+    int64_t shift = side->coord->pcie.crossing_ps;
     switch (p->kind) {
     case POST_STORE: dvsim_vic_store(vic, p->a + i, event->word[i]); return p->words;
     case POST_SEND:
@@ -137,21 +137,21 @@ static uint64_t do_item(struct side *side, int64_t at_ps, const struct event *ev
     }
 }
 
-void events_do(struct coordinator *all)
+void events_do(struct coordinator *coord)
 {
-    struct event *event = all->heap[0].event;
-    const int64_t at_ps = all->last_ps = all->heap[0].at_ps;
+    struct event *event = coord->heap[0].event;
+    const int64_t at_ps = coord->last_ps = coord->heap[0].at_ps;
     if (event->order == ORDER_ARRIVAL) {
-        fabric_arrive(all, at_ps, event->card, &event->packet);
-        drop_first(all);
+        fabric_arrive(coord, at_ps, event->card, &event->packet);
+        drop_first(coord);
         return;
     }
-    uint64_t items = do_item(&all->side[event->card], at_ps, event);
+    uint64_t items = do_item(&coord->side[event->card], at_ps, event);
     if (++event->done < items) {
-        all->heap[0].at_ps += event->post.step_ps;
-        sift_down(all);
+        coord->heap[0].at_ps += event->post.step_ps;
+        sift_down(coord);
     } else {
-        drop_first(all);
+        drop_first(coord);
     }
 }
 
@@ -161,7 +161,7 @@ static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32
         size_t room = 2 * (side->staged_words + words);
         uint64_t *longer = realloc(side->staged, room * sizeof *longer);
         if (longer == NULL) {
-            side->all->failed = true;
+            side->coord->failed = true;
             return;
         }
         side->staged = longer;
@@ -194,11 +194,11 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
     }
     struct event *event = is_sound(side, p) ? malloc(sizeof *event + p->words * sizeof(uint64_t)) : NULL;
     if (event == NULL) {
-        side->all->failed |= is_sound(side, p);
+        side->coord->failed |= is_sound(side, p);
         return;
     }
-    int64_t now = side->all->sim_ps;
-    side->all->late += p->at_ps < now;
+    int64_t now = side->coord->sim_ps;
+    side->coord->late += p->at_ps < now;
     *event = (struct event){.order = ORDER_POST, .card = side->number, .post = *p};
     for (uint32_t i = 0; i < p->words; i++) {
         event->word[i] = ring[(from + i) % POST_WORDS];
@@ -208,7 +208,7 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
         side->staged = NULL;
         side->staged_words = side->staged_room = 0;
     }
-    events_add(side->all, p->at_ps < now ? now : p->at_ps, event);
+    events_add(side->coord, p->at_ps < now ? now : p->at_ps, event);
 }
 
 void events_read_posts(struct side *side)

@@ -16,9 +16,9 @@ static bool is_watched(const struct side *side, uint32_t what, uint32_t index, u
     }
     for (uint32_t i = 0; i < watches; i++) {
         const struct watched *w = &shared->watched[i];
-        bool counter = what == DVSIM_TOLD_COUNTER || what == DVSIM_TOLD_PRESET;
-        bool enough = counter ? value == 0 : what >= DVSIM_TOLD_LOADED || value >= w->least;
-        if (enough && w->index == index && (w->what == what || (counter && w->what == DVSIM_TOLD_COUNTER))) {
+        bool counter = what == DVSIM_VIC_COUNTER || what == DVSIM_VIC_PRESET;
+        bool enough = counter ? value == 0 : what >= DVSIM_VIC_LOADED || value >= w->least;
+        if (enough && w->index == index && (w->what == what || (counter && w->what == DVSIM_VIC_COUNTER))) {
             return true;
         }
     }
@@ -38,27 +38,27 @@ static void insert(struct timed_card *shared, struct news news)
 void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, uint64_t value)
 {
     struct timed_card *shared = side->shared;
-    struct coordinator *all = side->all;
+    struct coordinator *coord = side->coord;
     struct news news = {at_ps, what, index, value};
     uint32_t used = shared->news_tail - shared->news_head;
-    side->fifo_told += what == DVSIM_TOLD_FIFO;
+    side->fifo_words += what == DVSIM_VIC_FIFO;
     if (!is_open(side) || used >= NEWS_ROOM) {
-        view_apply(&shared->view, shared->fifo, all->job->ring, &news);
+        view_apply(&shared->view, shared->fifo, coord->job->ring, &news);
         return;
     }
     insert(shared, news);
     if (used + 1 > NEWS_ROOM / 2) {
-        all->pause = side->wake = true;
+        coord->pause = side->wake = true;
     }
-    uint64_t watched = what == DVSIM_TOLD_FIFO ? side->fifo_told : value;
+    uint64_t watched = what == DVSIM_VIC_FIFO ? side->fifo_words : value;
     if (is_watched(side, what, index, watched) && at_ps < side->next_ps) {
-        int64_t bound = at_ps + all->ahead_ps;
+        int64_t bound = at_ps + coord->ahead_ps;
         side->next_ps = at_ps;
-        all->bound_ps = bound < all->bound_ps ? bound : all->bound_ps;
+        coord->bound_ps = bound < coord->bound_ps ? bound : coord->bound_ps;
     }
 }
 
-void news_tell(void *context, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+void news_observe(void *context, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
     news_add(context, at_ps, what, index, value);
 }
@@ -69,7 +69,7 @@ void news_apply_all(struct side *side)
     uint32_t used = shared->news_tail - shared->news_head;
     for (uint32_t i = 0; i < used && i < NEWS_ROOM; i++) {
         const struct news *news = &shared->news[shared->news_head++ % NEWS_ROOM];
-        view_apply(&shared->view, shared->fifo, side->all->job->ring, news);
+        view_apply(&shared->view, shared->fifo, side->coord->job->ring, news);
     }
     shared->news_head = shared->news_tail = 0;
 }

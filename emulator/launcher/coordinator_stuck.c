@@ -14,56 +14,56 @@ static bool stop_waits(struct side *side, int64_t at_ps, int status)
     return true;
 }
 
-void ends_of_all(struct coordinator *all, int64_t at_ps, int status)
+void ends_stop_waits(struct coordinator *coord, int64_t at_ps, int status)
 {
-    for (uint32_t i = 0; i < all->cards; i++) {
-        stop_waits(&all->side[i], at_ps, status);
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        stop_waits(&coord->side[i], at_ps, status);
     }
 }
 
 /* Nobody can have passed the time of a death by more than two crossings, as it was waited for. */
-static int64_t after_death_ps(const struct coordinator *all, int64_t at_ps)
+static int64_t after_death_ps(const struct coordinator *coord, int64_t at_ps)
 {
-    return at_ps + 2 * all->pcie.crossing_ps;
+    return at_ps + 2 * coord->pcie.crossing_ps;
 }
 
-void ends_tell_deaths(struct coordinator *all)
+void ends_announce_deaths(struct coordinator *coord)
 {
-    for (uint32_t i = 0; i < all->cards; i++) {
-        bool died = atomic_load(&all->job->card[i].end) == CARD_DIED;
-        if (died && all->side[i].end_ps != NEVER) {
-            ends_of_all(all, after_death_ps(all, all->side[i].end_ps), VIC_EPEER);
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        bool died = atomic_load(&coord->job->card[i].end) == CARD_DIED;
+        if (died && coord->side[i].end_ps != NEVER) {
+            ends_stop_waits(coord, after_death_ps(coord, coord->side[i].end_ps), VIC_EPEER);
         }
     }
 }
 
 /* The fault `kill`: nobody passes its time before it is done. */
-int64_t ends_kill_due(struct coordinator *all, int64_t least_ps)
+int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps)
 {
-    const struct job_config *c = &all->job->config;
+    const struct job_config *c = &coord->job->config;
     int64_t next = NEVER;
     for (uint32_t i = 0; i < c->kills; i++) {
         int64_t at = c->kill[i].at_ns < INT64_MAX / 2000 ? (int64_t)c->kill[i].at_ns * 1000 : NEVER / 2;
-        struct side *side = &all->side[c->kill[i].card];
-        if (all->kills >> i & 1 || side->end_ps != NEVER) {
+        struct side *side = &coord->side[c->kill[i].card];
+        if (coord->kills >> i & 1 || side->end_ps != NEVER) {
             continue;
         }
-        if (least_ps < at || all->sim_ps < at) {
+        if (least_ps < at || coord->sim_ps < at) {
             next = at < next ? at : next;
             continue;
         }
-        all->kills |= UINT64_C(1) << i;
-        ends_of_all(all, after_death_ps(all, at), VIC_EPEER);
-        all->kill(all->context, side->number);
-        for (uint32_t seen = coordinator_look(all); !has_ended(side); seen = coordinator_look(all)) {
-            coordinator_sleep(all, seen);
+        coord->kills |= UINT64_C(1) << i;
+        ends_stop_waits(coord, after_death_ps(coord, at), VIC_EPEER);
+        coord->kill(coord->context, side->number);
+        for (uint32_t seen = coordinator_look(coord); !has_ended(side); seen = coordinator_look(coord)) {
+            coordinator_sleep(coord, seen);
         }
         side->end_ps = at;
         side->next_ps = NEVER;
         side->wake = false;
         atomic_store(&side->shared->state, CARD_CLOSED);
     }
-    all->kill_pending = next != NEVER;
+    coord->kill_pending = next != NEVER;
     return next;
 }
 
@@ -79,14 +79,14 @@ static bool waits_for_others(const struct side *side)
 }
 
 /* Nothing moves: who is left waits for what cannot come. */
-void ends_when_idle(struct coordinator *all)
+void ends_when_idle(struct coordinator *coord)
 {
     struct side *last = NULL;
     uint32_t live = 0;
-    int64_t ended = all->last_ps + all->pcie.crossing_ps;
+    int64_t ended = coord->last_ps + coord->pcie.crossing_ps;
     bool all_wait = true;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        struct side *side = &all->side[i];
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        struct side *side = &coord->side[i];
         if (side->end_ps == NEVER) {
             if (side->shared->lost != 0) { /* its thread that computes, or sleeps elsewhere, may do something */
                 return;
@@ -102,15 +102,15 @@ void ends_when_idle(struct coordinator *all)
         int64_t known = last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps;
         ended = known > ended ? known : ended;
     }
-    if (live == 1 && all->cards > 1 && is_stopped(last) && waits_for_others(last)) {
+    if (live == 1 && coord->cards > 1 && is_stopped(last) && waits_for_others(last)) {
         bool first = stop_waits(last, ended, VIC_ECLOSED);
-        int64_t ends_ps = (last->shared->now_ps > ended ? last->shared->now_ps : ended) + all->pcie.look_ps;
-        if (first && all->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
-            all->sim_ps = ends_ps;
+        int64_t ends_ps = (last->shared->now_ps > ended ? last->shared->now_ps : ended) + coord->pcie.look_ps;
+        if (first && coord->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
+            coord->sim_ps = ends_ps;
         }
-    } else if (live > 0 && all_wait && !all->deadlock && !all->kill_pending && last->shared->stop_ps == NEVER) {
-        all->deadlock = true;
-        report_deadlock(all);
-        ends_of_all(all, all->last_ps, VIC_EPEER);
+    } else if (live > 0 && all_wait && !coord->deadlock && !coord->kill_pending && last->shared->stop_ps == NEVER) {
+        coord->deadlock = true;
+        report_deadlock(coord);
+        ends_stop_waits(coord, coord->last_ps, VIC_EPEER);
     }
 }

@@ -77,7 +77,7 @@ void launch_kill(void *what, uint32_t card)
     const struct child *child = &launch->child[card];
     pthread_mutex_lock(&reaping);
     if (child->joiner >= 0) {
-        joiner_tell(launch, card, JOIN_SIGNAL, SIGKILL);
+        joiner_send(launch, card, JOIN_SIGNAL, SIGKILL);
     } else if (child->pidfd >= 0) {
         int owner = open_started(seat_owner(atomic_load(&launch->job->card[card].seat)));
         syscall(SYS_pidfd_send_signal, owner >= 0 ? owner : child->pidfd, SIGKILL, NULL, 0);
@@ -336,7 +336,7 @@ int restart_due(struct launch *launch)
         int error = 0;
         if (child->joiner >= 0) {
             child->started_ns = now;
-            joiner_tell(launch, i, JOIN_AGAIN, 0);
+            joiner_send(launch, i, JOIN_AGAIN, 0);
         } else {
             error = child_start(launch, i, -1);
         }

@@ -289,7 +289,7 @@ void joiner_hear(struct launch *launch, uint32_t card)
 }
 
 /* If it cannot be told the line goes dead, which ends its program: else both would wait for each other. */
-void joiner_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number)
+void joiner_send(const struct launch *launch, uint32_t card, uint32_t kind, int number)
 {
     struct join what = {.kind = kind, .number = (uint32_t)number};
     if (send(launch->child[card].joiner, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
@@ -302,7 +302,7 @@ void joiners_signal(const struct launch *launch, int number)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct child *child = &launch->child[i];
         if (child->joiner >= 0 && !child->lost && getpgid(joiner_pid(launch, i)) != getpgrp()) {
-            joiner_tell(launch, i, JOIN_SIGNAL, number);
+            joiner_send(launch, i, JOIN_SIGNAL, number);
         }
     }
 }

@@ -48,7 +48,7 @@ static void list(char *to, size_t room, const char *names, const int64_t *values
     }
 }
 
-void debug_note(struct debug_call *call, const char *name, const vic_t *card, const char *names, const int64_t *values)
+void debug_capture(struct debug_call *call, const char *name, const vic_t *card, const char *names, const int64_t *values)
 {
     bool known = is_open(card);
     *call = (struct debug_call){.name = name, .outer = innermost, .card = card, .known = known};
@@ -61,7 +61,7 @@ void debug_note(struct debug_call *call, const char *name, const vic_t *card, co
 
 void debug_begin(struct debug_call *call, const char *name, const vic_t *card, const char *names, const int64_t *values)
 {
-    debug_note(call, name, card, names, values);
+    debug_capture(call, name, card, names, values);
     innermost = call;
 }
 
@@ -88,7 +88,7 @@ static void begin_line(char *to, size_t room, bool known, uint32_t number, uint6
     }
 }
 
-void debug_say(const struct debug_call *call, int status, const char *names, const int64_t *values)
+void debug_log(const struct debug_call *call, int status, const char *names, const int64_t *values)
 {
     char begin[240], got[200], with[210] = "", took[40] = "";
     bool known = is_open(call->card); /* the time of one that is closed has ended */
@@ -111,7 +111,7 @@ void debug_say(const struct debug_call *call, int status, const char *names, con
 void debug_end(const struct debug_call *call, int status, const char *names, const int64_t *values)
 {
     innermost = call->outer;
-    debug_say(call, status, names, values);
+    debug_log(call, status, names, values);
 }
 
 void debug_refused(const vic_t *card)

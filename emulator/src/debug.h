@@ -28,13 +28,13 @@ struct debug_call {
 
 /* Before a call. `names` are those of its arguments, with blanks between them; a name that begins with ' is that of a
  * text, the value its address. debug_begin: what is called until debug_end is called for this one. */
-void debug_note(struct debug_call *call, const char *name, const vic_t *card, const char *names,
+void debug_capture(struct debug_call *call, const char *name, const vic_t *card, const char *names,
                 const int64_t *values) FAIL_COLD;
 void debug_begin(struct debug_call *call, const char *name, const vic_t *card, const char *names,
                  const int64_t *values) FAIL_COLD;
 
 /* After it: write the line. The names and values are those of results, if it has any. */
-void debug_say(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
+void debug_log(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
 void debug_end(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
 
 /* A line for a call of vic.h that was refused for its arguments, why vic_error_detail says. */

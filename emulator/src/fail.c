@@ -88,13 +88,13 @@ int fail_null(int card_is_null, const char *needed)
                         : fail(VIC_EINVAL, "NULL where it must not be; this is not so: %s", needed);
 }
 
-static void say_counter(const struct vic *card, char *text, size_t room, const char *before, unsigned counter)
+static void describe_counter(const struct vic *card, char *text, size_t room, const char *before, unsigned counter)
 {
     snprintf(text, room, "%scounter %u does not exist (0 .. %u and 61 .. 63)", before, counter,
              card->job->config.counters - 4);
 }
 
-static void say_words(const struct vic *card, char *text, size_t room, const char *name, uint64_t addr, uint64_t n)
+static void describe_words(const struct vic *card, char *text, size_t room, const char *name, uint64_t addr, uint64_t n)
 {
     char last_word[32] = "";
     if (n > 1) {
@@ -104,7 +104,7 @@ static void say_words(const struct vic *card, char *text, size_t room, const cha
 }
 
 /* Empty: none of them is wrong. */
-static void say_range(const struct vic *card, char *text, size_t room, const char *before, uint32_t dest, uint64_t addr,
+static void describe_range(const struct vic *card, char *text, size_t room, const char *before, uint32_t dest, uint64_t addr,
                       uint64_t n, unsigned counter)
 {
     uint64_t all = card->sram_words;
@@ -114,16 +114,16 @@ static void say_range(const struct vic *card, char *text, size_t room, const cha
     } else if (addr > all || n > all - addr) {
         char name[100];
         snprintf(name, sizeof name, "%saddr", before);
-        say_words(card, text, room, name, addr, n);
+        describe_words(card, text, room, name, addr, n);
     } else if (!counter_exists(card, counter)) {
-        say_counter(card, text, room, before, counter);
+        describe_counter(card, text, room, before, counter);
     }
 }
 
 int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n, unsigned counter)
 {
     char text[160];
-    say_range(card, text, sizeof text, "", dest, addr, n, counter);
+    describe_range(card, text, sizeof text, "", dest, addr, n, counter);
     fail(VIC_ERANGE, "%s", text);
     return watch_refused(card, VIC_ERANGE);
 }
@@ -131,7 +131,7 @@ int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n,
 int fail_words(const struct vic *card, const char *name, uint64_t addr, uint64_t n)
 {
     char text[160];
-    say_words(card, text, sizeof text, name, addr, n);
+    describe_words(card, text, sizeof text, name, addr, n);
     fail(VIC_ERANGE, "%s", text);
     return watch_refused(card, VIC_ERANGE);
 }
@@ -156,6 +156,6 @@ int fail_packet(const struct vic *card, int status, size_t which, uint64_t heade
         return fail(status, "%sit is a query itself", before);
     }
     bool uses_addr = packet.op == VIC_WRITE || packet.op == VIC_QUERY;
-    say_range(card, text, sizeof text, before, packet.dest, packet.addr, uses_addr ? 1 : 0, packet.counter);
+    describe_range(card, text, sizeof text, before, packet.dest, packet.addr, uses_addr ? 1 : 0, packet.counter);
     return fail(status, "%s", text);
 }

@@ -192,7 +192,7 @@ static void watch_launcher(struct job *job, int fd, const struct job_shared *hea
     }
 }
 
-bool job_launcher_gone(const struct job *job)
+bool job_launcher_has_ended(const struct job *job)
 {
     if (job->launcher >= 0) {
         struct pollfd look = {.fd = job->launcher, .events = POLLIN};
@@ -219,7 +219,7 @@ bool job_orphaned(struct job *job)
         return false;
     }
     atomic_store_explicit(&job->looked_ns, now_ns, memory_order_relaxed);
-    if (job_launcher_gone(job)) {
+    if (job_launcher_has_ended(job)) {
         atomic_store_explicit(&job->orphaned, true, memory_order_relaxed);
         return true;
     }

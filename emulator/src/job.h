@@ -200,7 +200,7 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason);
 
 /* Is the launcher gone? A call of the system. job_orphaned looks at most every 20 ms, so that it can be asked often;
  * after the first yes it always says yes. */
-bool job_launcher_gone(const struct job *job);
+bool job_launcher_has_ended(const struct job *job);
 bool job_orphaned(struct job *job);
 
 /* Has job_orphaned said yes? A load, for calls that look once and have nothing to show. */

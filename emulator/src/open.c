@@ -122,9 +122,9 @@ int vic_open(vic_t **card)
     int before = cancel_off(), status = open_usual(card);
     if (card != NULL && atomic_load(&debug_on)) {
         struct debug_call call; /* its card was not open when it began: without how long it took */
-        debug_note(&call, "vic_open", NULL, "", NULL);
+        debug_capture(&call, "vic_open", NULL, "", NULL);
         call.card = *card;
-        debug_say(&call, status, "", NULL);
+        debug_log(&call, status, "", NULL);
     }
     cancel_back(before);
     return status;

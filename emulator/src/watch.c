@@ -55,7 +55,7 @@ uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values)
         stall(card);
     }
     if (card->watch & WATCH_DEBUG) {
-        debug_note(&present, "", card, names, values);
+        debug_capture(&present, "", card, names, values);
     }
     return card->ops->time_ns(card);
 }
@@ -80,7 +80,7 @@ static void record(struct vic *card, const struct trace_record *what)
 }
 
 /* VIC_DEBUG: a line for the call, with how many words came or packets left, or the descriptor. */
-static void tell(enum call_kind call, size_t words, int status)
+static void log_call(enum call_kind call, size_t words, int status)
 {
     static const char *const names[] = {
 #define NAME(upper, lower) "vic_" #lower,
@@ -90,7 +90,7 @@ static void tell(enum call_kind call, size_t words, int status)
     bool counts = call == CALL_FIFO_POLL || call == CALL_FIFO_WAIT || call == CALL_TRY_SEND;
     const char *result = counts ? "n" : call == CALL_EVENT_FD && status == VIC_OK ? "fd" : "";
     present.name = names[call];
-    debug_say(&present, status, result, VALUES((int64_t)words));
+    debug_log(&present, status, result, VALUES((int64_t)words));
 }
 
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
@@ -110,7 +110,7 @@ void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t 
         record(card, &what);
     }
     if (card->watch & WATCH_DEBUG) {
-        tell(call, words, status);
+        log_call(call, words, status);
     }
 }
 

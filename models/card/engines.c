@@ -123,7 +123,7 @@ static void move_word(dvsim_vic *vic, dvsim_engine *engine, int64_t now_ps)
     const uint32_t at = t->moved++;
     if (engine == &vic->reader) {
         vic->words_read++;
-        dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_MOVED, t->tag,
+        dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_MOVED, t->tag,
                       vic->params.sram[t->addr + at]);
         return;
     }
@@ -140,7 +140,7 @@ static void finish(dvsim_vic *vic, dvsim_engine *engine, int64_t end_ps, int64_t
         engine->last = &engine->first;
     }
     engine->free_ps = end_ps;
-    dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_DONE, done->tag, 0);
+    dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_DONE, done->tag, 0);
     free(done->payloads);
     done->payloads = NULL;
     done->next = vic->spare;

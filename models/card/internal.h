@@ -44,10 +44,10 @@ static inline int dvsim_vic_range(const dvsim_vic *vic, uint32_t addr, uint32_t 
     return addr <= vic->params.sram_words && words <= vic->params.sram_words - addr;
 }
 
-static inline void dvsim_vic_say(const dvsim_vic *vic, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+static inline void dvsim_vic_notify(const dvsim_vic *vic, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
-    if (vic->params.tell != NULL) {
-        vic->params.tell(vic->params.context, at_ps, what, index, value);
+    if (vic->params.observe != NULL) {
+        vic->params.observe(vic->params.context, at_ps, what, index, value);
     }
 }
 

@@ -80,7 +80,7 @@ int dvsim_vic_preset(dvsim_vic *vic, int64_t now_ps, uint32_t counter, int64_t v
         return DVSIM_EINVAL;
     }
     vic->counter[counter] = value;
-    dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_PRESET, counter, (uint64_t)value);
+    dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_PRESET, counter, (uint64_t)value);
     return DVSIM_OK;
 }
 
@@ -90,7 +90,7 @@ int dvsim_vic_load(dvsim_vic *vic, int64_t now_ps, uint32_t addr, uint32_t tag)
         return DVSIM_EINVAL;
     }
     const int64_t back = vic->params.pcie.load_ps - vic->params.pcie.crossing_ps;
-    dvsim_vic_say(vic, now_ps + back, DVSIM_TOLD_LOADED, tag, vic->params.sram[addr]);
+    dvsim_vic_notify(vic, now_ps + back, DVSIM_VIC_LOADED, tag, vic->params.sram[addr]);
     return DVSIM_OK;
 }
 
@@ -188,7 +188,7 @@ void dvsim_vic_took(dvsim_vic *vic, int64_t now_ps)
     }
     vic->turn = vic->offered == &vic->queue[DVSIM_STORED] ? DVSIM_FETCHED : DVSIM_STORED;
     if (vic->offered == &vic->queue[DVSIM_STORED]) {
-        dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_TAKEN, 0, ++vic->taken);
+        dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_TAKEN, 0, ++vic->taken);
     }
 }
 
@@ -202,9 +202,9 @@ const dvsim_vic_packet *dvsim_vic_held(const dvsim_vic *vic)
     return dvsim_packets_first(&vic->queue[DVSIM_STORED]);
 }
 
-static void tell_counter(const dvsim_vic *vic, int64_t now_ps, uint32_t counter)
+static void notify_counter(const dvsim_vic *vic, int64_t now_ps, uint32_t counter)
 {
-    dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_COUNTER, counter,
+    dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_COUNTER, counter,
                   (uint64_t)vic->counter[counter]);
 }
 
@@ -218,7 +218,7 @@ static void enter_fifo(dvsim_vic *vic, int64_t now_ps, uint64_t word, int lose)
     if (vic->fifo_held > vic->counts.fifo_peak) {
         vic->counts.fifo_peak = vic->fifo_held;
     }
-    dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_FIFO, 0, word);
+    dvsim_vic_notify(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_VIC_FIFO, 0, word);
 }
 
 static int reply(dvsim_vic *vic, const dvsim_vic_packet *query)
@@ -251,7 +251,7 @@ int dvsim_vic_arrive(dvsim_vic *vic, int64_t now_ps, const dvsim_vic_packet *pac
         vic->counts.unexpected += vic->counter[counter] <= 0;
         vic->counter[counter] = (int64_t)((uint64_t)vic->counter[counter] - 1);
     }
-    tell_counter(vic, now_ps, counter);
+    notify_counter(vic, now_ps, counter);
     return status;
 }
 

@@ -10,7 +10,7 @@
  * The card is passive: whoever owns it calls it in the order of time, in integer picoseconds, when something
  * reaches the card; moves the engines on (dvsim_vic_move), which happens at slots of the fabric; and takes
  * packets for the fabric. What the host can see in its own memory is told one crossing of PCIe after it
- * happened (dvsim_vic_tell). Replies go first, stored and fetched packets take turns.
+ * happened (dvsim_vic_observer). Replies go first, stored and fetched packets take turns.
  *
  * A packet for the FIFO of a card leaves only if a place in it is free, which is then kept for it
  * (dvsim_vic_reserve): a full FIFO holds back the packets of its senders, and those behind them. That
@@ -29,16 +29,16 @@ enum { DVSIM_COUNTERS = 64 };
 
 /* What the host sees. index, value: */
 typedef enum {
-    DVSIM_TOLD_COUNTER, /* counter; what it reads */
-    DVSIM_TOLD_PRESET,  /* the same, because of a dvsim_vic_preset */
-    DVSIM_TOLD_FIFO,    /* 0; a word */
-    DVSIM_TOLD_TAKEN,   /* 0; stored packets that have left the queue since dvsim_vic_create */
-    DVSIM_TOLD_LOADED,  /* tag; a word of a load */
-    DVSIM_TOLD_MOVED,   /* tag; a word of a transfer out of SRAM */
-    DVSIM_TOLD_DONE     /* tag; 0: a transfer is done */
-} dvsim_told;
+    DVSIM_VIC_COUNTER, /* counter; what it reads */
+    DVSIM_VIC_PRESET,  /* the same, because of a dvsim_vic_preset */
+    DVSIM_VIC_FIFO,    /* 0; a word */
+    DVSIM_VIC_TAKEN,   /* 0; stored packets that have left the queue since dvsim_vic_create */
+    DVSIM_VIC_LOADED,  /* tag; a word of a load */
+    DVSIM_VIC_MOVED,   /* tag; a word of a transfer out of SRAM */
+    DVSIM_VIC_DONE     /* tag; 0: a transfer is done */
+} dvsim_vic_event;
 
-typedef void dvsim_vic_tell(void *context, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value);
+typedef void dvsim_vic_observer(void *context, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value);
 
 typedef struct {
     uint32_t number, cards;  /* of this card, of all */
@@ -49,7 +49,7 @@ typedef struct {
     uint32_t send_words;     /* of each queue of packets that wait, at least 1 */
     double engine_slow;      /* factor on the time of a transfer, at least 1: a fault */
     dvsim_pcie pcie;
-    dvsim_vic_tell *tell;
+    dvsim_vic_observer *observe;
     void *context;
 } dvsim_vic_params;
 

@@ -54,6 +54,6 @@ struct dvsim_receiver {
 
 /* landing.c */
 int dvsim_receiver_land(dvsim_receiver *r, const dvsim_arrival_words *arrival, dvsim_burst *burst);
-dvsim_vic_tell dvsim_receiver_told; /* context: a receiver */
+dvsim_vic_observer dvsim_receiver_observe; /* context: a receiver */
 
 #endif

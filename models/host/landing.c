@@ -34,10 +34,10 @@ static int64_t piece_of(dvsim_receiver *r, int64_t word)
     return r->near;
 }
 
-void dvsim_receiver_told(void *receiver, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+void dvsim_receiver_observe(void *receiver, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
     dvsim_receiver *r = receiver;
-    if (what == DVSIM_TOLD_MOVED) {
+    if (what == DVSIM_VIC_MOVED) {
         r->wrong += value != (uint64_t)(r->counts.words + r->moved);
         r->wrong += dvsim_ring_put(r->ring, value) != DVSIM_OK;
         r->moved++;
@@ -46,11 +46,11 @@ void dvsim_receiver_told(void *receiver, int64_t at_ps, dvsim_told what, uint32_
             r->pieces_ps[r->moving++] = at_ps;
             r->moving_end += r->moving < r->pieces ? words_of(r, r->moving) : 0;
         }
-    } else if (what == DVSIM_TOLD_DONE) {
+    } else if (what == DVSIM_VIC_DONE) {
         r->done++;
         r->done_ps = at_ps;
     } else {
-        dvsim_mirror_tell(&r->mirror, at_ps, what, index, value);
+        dvsim_mirror_observe(&r->mirror, at_ps, what, index, value);
     }
 }
 

@@ -25,10 +25,10 @@ static int grow(dvsim_mirror *m)
     return 1;
 }
 
-void dvsim_mirror_tell(void *mirror, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+void dvsim_mirror_observe(void *mirror, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
     dvsim_mirror *m = mirror;
-    if (what > DVSIM_TOLD_FIFO) {
+    if (what > DVSIM_VIC_FIFO) {
         return;
     }
     if (m->put - m->taken == m->room && !grow(m)) {
@@ -36,8 +36,8 @@ void dvsim_mirror_tell(void *mirror, int64_t at_ps, dvsim_told what, uint32_t in
         return;
     }
     /* a counter that was preset to zero has counted nothing */
-    const uint64_t seen = what == DVSIM_TOLD_PRESET && value == 0 ? UINT64_MAX : value;
-    const dvsim_news news = {at_ps, what == DVSIM_TOLD_FIFO, index % DVSIM_COUNTERS, seen};
+    const uint64_t seen = what == DVSIM_VIC_PRESET && value == 0 ? UINT64_MAX : value;
+    const dvsim_news news = {at_ps, what == DVSIM_VIC_FIFO, index % DVSIM_COUNTERS, seen};
     m->news[m->put++ & (m->room - 1)] = news;
 }
 

@@ -1,7 +1,7 @@
 /* mirror.h: what a host sees of its card, in its own memory: a copy of the group counters and of the words of
  * the surprise FIFO, one crossing of PCIe behind the card.
  *
- * The card tells its news in the order of time (dvsim_mirror_tell is a dvsim_vic_tell); the host looks at some
+ * The card tells its news in the order of time (dvsim_mirror_observe is a dvsim_vic_observer); the host looks at some
  * time, and what was told for then or before is in the mirror. Not thread-safe.
  */
 #ifndef DVSIM_HOST_MIRROR_H
@@ -28,7 +28,7 @@ typedef struct {
 void dvsim_mirror_free(dvsim_mirror *mirror);
 
 /* Counters and FIFO; of anything else the host has other news. */
-void dvsim_mirror_tell(void *mirror, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value);
+void dvsim_mirror_observe(void *mirror, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value);
 
 /* When the next counter can be seen at zero that was counted down to it; INT64_MAX: none is. */
 int64_t dvsim_mirror_zero_ps(dvsim_mirror *mirror);

@@ -22,7 +22,7 @@ static dvsim_vic *make_vic(dvsim_receiver *r, uint64_t *sram, int64_t words)
         .send_words = 1,
         .engine_slow = 1,
         .pcie = r->params.pcie,
-        .tell = sram == r->sram ? dvsim_receiver_told : NULL,
+        .observe = sram == r->sram ? dvsim_receiver_observe : NULL,
         .context = r,
     };
     return dvsim_vic_create(&params);

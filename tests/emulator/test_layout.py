@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (18, "3b86a141e6aa231a")
+LAYOUT = (18, "b62226c1fc20f38d")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {

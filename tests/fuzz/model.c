@@ -13,12 +13,12 @@ const struct job_config model_job = {
 };
 
 /* What comes out of a FIFO; the host sees all else in the card itself. */
-static void told(void *context, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+static void told(void *context, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
     struct model_card *card = context;
     (void)at_ps;
     (void)index;
-    if (what == DVSIM_TOLD_FIFO) {
+    if (what == DVSIM_VIC_FIFO) {
         CHECK(card->fifo_words < DEPTH);
         card->fifo[card->fifo_words++] = value;
     }
@@ -32,7 +32,7 @@ void model_open(struct model *model)
         card->counters = job_counters(&model_job);
         const dvsim_vic_params params = {
             .number = i, .cards = CARDS, .sram = card->sram, .sram_words = WORDS, .counters = card->counters,
-            .fifo_words = DEPTH, .send_words = 4, .engine_slow = 1, .tell = told, .context = card,
+            .fifo_words = DEPTH, .send_words = 4, .engine_slow = 1, .observe = told, .context = card,
             .pcie = {.crossing_ps = 1, .load_ps = 2, .store_fs = 1, .look_ps = 1, .engine_fs = 1},
         };
         card->vic = dvsim_vic_create(&params);

@@ -48,13 +48,13 @@ static void the_mirror_is_a_crossing_behind(void)
 {
     dvsim_mirror m = {0};
     CHECK(dvsim_mirror_zero_ps(&m) == INT64_MAX && dvsim_mirror_look(&m, 1000) == -1);
-    dvsim_mirror_tell(&m, 10, DVSIM_TOLD_PRESET, 5, 2);
-    dvsim_mirror_tell(&m, 15, DVSIM_TOLD_PRESET, 6, 0); /* has counted nothing */
-    dvsim_mirror_tell(&m, 20, DVSIM_TOLD_COUNTER, 5, 1);
-    dvsim_mirror_tell(&m, 20, DVSIM_TOLD_FIFO, 0, 77);
-    dvsim_mirror_tell(&m, 25, DVSIM_TOLD_MOVED, 0, 0); /* that is in the ring */
-    dvsim_mirror_tell(&m, 30, DVSIM_TOLD_COUNTER, 5, 0);
-    dvsim_mirror_tell(&m, 30, DVSIM_TOLD_COUNTER, 7, (uint64_t)-3);
+    dvsim_mirror_observe(&m, 10, DVSIM_VIC_PRESET, 5, 2);
+    dvsim_mirror_observe(&m, 15, DVSIM_VIC_PRESET, 6, 0); /* has counted nothing */
+    dvsim_mirror_observe(&m, 20, DVSIM_VIC_COUNTER, 5, 1);
+    dvsim_mirror_observe(&m, 20, DVSIM_VIC_FIFO, 0, 77);
+    dvsim_mirror_observe(&m, 25, DVSIM_VIC_MOVED, 0, 0); /* that is in the ring */
+    dvsim_mirror_observe(&m, 30, DVSIM_VIC_COUNTER, 5, 0);
+    dvsim_mirror_observe(&m, 30, DVSIM_VIC_COUNTER, 7, (uint64_t)-3);
     CHECK(dvsim_mirror_zero_ps(&m) == 30);
     CHECK(dvsim_mirror_look(&m, 19) == -1 && m.counter[5] == 2 && m.fifo_words == 0);
     CHECK(dvsim_mirror_look(&m, 29) == -1 && m.counter[5] == 1 && m.fifo_words == 1 && m.fifo_last == 77);
@@ -62,7 +62,7 @@ static void the_mirror_is_a_crossing_behind(void)
     CHECK(dvsim_mirror_zero_ps(&m) == INT64_MAX);
     CHECK(dvsim_mirror_look(&m, 30) == -1 && m.counter[7] == -3);
     for (int64_t i = 0; i < 1000; i++)
-        dvsim_mirror_tell(&m, 40 + i, DVSIM_TOLD_COUNTER, 9, (uint64_t)(999 - i));
+        dvsim_mirror_observe(&m, 40 + i, DVSIM_VIC_COUNTER, 9, (uint64_t)(999 - i));
     CHECK(dvsim_mirror_look(&m, 5000) == 9 && !m.failed);
     dvsim_mirror_free(&m);
 }

@@ -8,14 +8,14 @@ enum { WORDS = 64, NEWS = 4096 };
 
 static struct {
     int64_t at_ps;
-    dvsim_told what;
+    dvsim_vic_event what;
     uint32_t index;
     uint64_t value;
 } told[NEWS];
 static int news;
 static uint64_t sram[2][WORDS];
 
-static void tell(void *context, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
+static void observe(void *context, int64_t at_ps, dvsim_vic_event what, uint32_t index, uint64_t value)
 {
     (void)context;
     CHECK(news < NEWS);
@@ -32,7 +32,7 @@ static dvsim_vic_params params(uint32_t number)
 {
     return (dvsim_vic_params){.number = number, .cards = 2, .sram = sram[number], .sram_words = WORDS,
                               .counters = ~UINT64_C(0), .fifo_words = 2, .send_words = 4, .engine_slow = 1,
-                              .pcie = pcie, .tell = tell};
+                              .pcie = pcie, .observe = observe};
 }
 
 static dvsim_vic *make(void)
@@ -105,8 +105,8 @@ static void a_packet_is_written_and_counted_and_seen_a_crossing_later(void)
     CHECK(dvsim_vic_preset(vic, 100, 5, 1) == DVSIM_OK);
     CHECK(arrive(vic, 1000, header(0, DVSIM_OP_WRITE, 7, 5), 42) == DVSIM_OK);
     CHECK(sram[0][7] == 42 && dvsim_vic_counter(vic, 5) == 0);
-    CHECK(news == 2 && told[0].what == DVSIM_TOLD_PRESET && told[0].at_ps == 400100);
-    CHECK(told[1].what == DVSIM_TOLD_COUNTER && told[1].at_ps == 401000 && told[1].index == 5 && told[1].value == 0);
+    CHECK(news == 2 && told[0].what == DVSIM_VIC_PRESET && told[0].at_ps == 400100);
+    CHECK(told[1].what == DVSIM_VIC_COUNTER && told[1].at_ps == 401000 && told[1].index == 5 && told[1].value == 0);
     CHECK(dvsim_vic_counts_now(vic).unexpected == 0);
     CHECK(arrive(vic, 2000, header(0, DVSIM_OP_WRITE, 8, 5), 43) == DVSIM_OK); /* one more than preset */
     CHECK(dvsim_vic_counter(vic, 5) == -1 && dvsim_vic_counts_now(vic).unexpected == 1);
@@ -167,7 +167,7 @@ static void a_full_queue_and_bad_headers(void)
         CHECK(dvsim_vic_offer(vic, always, NULL) != NULL);
         dvsim_vic_took(vic, 1000 * i);
     }
-    CHECK(news == 4 && told[3].what == DVSIM_TOLD_TAKEN && told[3].value == 4 && told[3].at_ps == 403000);
+    CHECK(news == 4 && told[3].what == DVSIM_VIC_TAKEN && told[3].value == 4 && told[3].at_ps == 403000);
     CHECK(dvsim_vic_send(vic, 0, header(2, DVSIM_OP_WRITE, 0, 0), 1) == DVSIM_OK); /* no such card */
     CHECK(dvsim_vic_send(vic, 0, UINT64_C(1) << 63, 1) == DVSIM_OK);
     CHECK(dvsim_vic_send(vic, 0, header(1, DVSIM_OP_QUERY, 0, 0), header(1, DVSIM_OP_QUERY, 0, 0)) == DVSIM_OK);
@@ -187,9 +187,9 @@ static void an_engine_moves_a_word_when_it_is_due(void)
     dvsim_vic_move(vic, 1001499);
     CHECK(news == 0);
     dvsim_vic_move(vic, 1002500);
-    CHECK(news == 2 && told[1].what == DVSIM_TOLD_MOVED && told[1].value == 111 && told[1].index == 9);
+    CHECK(news == 2 && told[1].what == DVSIM_VIC_MOVED && told[1].value == 111 && told[1].index == 9);
     dvsim_vic_move(vic, 1003500);
-    CHECK(news == 4 && told[3].what == DVSIM_TOLD_DONE && told[3].at_ps == 1003500 + 400000);
+    CHECK(news == 4 && told[3].what == DVSIM_VIC_DONE && told[3].at_ps == 1003500 + 400000);
     dvsim_vic_free(vic);
 }
 
@@ -235,7 +235,7 @@ static void an_engine_reads_no_more_than_the_host_allows(void)
     dvsim_vic_allow(vic, 6000500, 100); /* the word after it is not */
     CHECK(dvsim_vic_due_ps(vic) == 6001000);
     dvsim_vic_move(vic, 6001000);
-    CHECK(news == 5 && told[4].what == DVSIM_TOLD_DONE);
+    CHECK(news == 5 && told[4].what == DVSIM_VIC_DONE);
     dvsim_vic_free(vic);
 }
 
@@ -258,7 +258,7 @@ static void an_engine_stops_while_the_queue_is_full(void)
         dvsim_vic_took(vic, 3000000);
         dvsim_vic_move(vic, 3000000 + 2000 * (int64_t)i);
     }
-    CHECK(news == 1 && told[0].what == DVSIM_TOLD_DONE && !dvsim_vic_waits(vic));
+    CHECK(news == 1 && told[0].what == DVSIM_VIC_DONE && !dvsim_vic_waits(vic));
     dvsim_vic_free(vic);
 }
 
@@ -283,7 +283,7 @@ static void a_load_comes_back_after_the_round_trip(void)
     dvsim_vic *vic = make();
     sram[0][2] = 5;
     CHECK(dvsim_vic_load(vic, 400000, 2, 17) == DVSIM_OK); /* the host asked at 0 */
-    CHECK(news == 1 && told[0].what == DVSIM_TOLD_LOADED && told[0].at_ps == 1000000 && told[0].value == 5);
+    CHECK(news == 1 && told[0].what == DVSIM_VIC_LOADED && told[0].at_ps == 1000000 && told[0].value == 5);
     CHECK(dvsim_vic_load(vic, 0, WORDS, 17) == DVSIM_EINVAL);
     dvsim_vic_free(vic);
 }

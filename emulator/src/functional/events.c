@@ -26,7 +26,7 @@ struct event {
     bool told;     /* that waits end, too */
 };
 
-static void tell(const struct event *event)
+static void log_call(const struct event *event)
 {
     uint64_t one = 1;
     ssize_t written = write(event->fd, &one, sizeof one);
@@ -40,7 +40,7 @@ static void look(struct vic *card, struct event *event, bool rung, bool ends, bo
     *filling |= event->fifo_min != 0 && fifo_filling(card);
     bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
     if ((is_there && (rung || !event->is_there)) || (ends && !event->told)) {
-        tell(event);
+        log_call(event);
     }
     event->is_there = is_there;
     event->told |= ends;
@@ -132,7 +132,7 @@ void events_close(struct vic *card)
     }
     while (event != NULL) {
         struct event *next = event->next;
-        tell(event); /* who polls it looks, and finds the card closed */
+        log_call(event); /* who polls it looks, and finds the card closed */
         close(event->fd);
         free(event);
         event = next;

@@ -6,8 +6,8 @@
  * mode works, but threads come in the order in which the machine lets them.
  *
  * A thread is in model time if it has the turn: it has called the library, or was made by one that had.
- * Threads wait for each other at places: a place stands for a lock, a semaphore or a condition. Two of them
- * may share one.
+ * Threads wait for each other at slots: a lock, a semaphore or a condition has the slot of its address. Two of them may
+ * share one.
  */
 #ifndef VIC_THREADS_HOOKS_H
 #define VIC_THREADS_HOOKS_H
@@ -17,7 +17,7 @@
 
 #define VIC_THREAD_HOOKS "vic_thread_hooks"
 
-enum { THREAD_PLACES = 256 };
+enum { THREAD_SLOTS = 256 };
 
 enum thread_wait {
     THREAD_OUTSIDE, /* not in model time, or nobody is who could end the wait: to be waited for as usual */
@@ -40,8 +40,8 @@ struct thread_hooks {
     /* Will `waits` take the turn from this thread? */
     bool (*may_wait)(void);
     /* Others have the turn until `attempt` succeeds. ns: UINT64_MAX waits for ever. */
-    enum thread_wait (*waits)(uint32_t place, thread_try *attempt, void *what, uint64_t ns);
-    void (*changed)(uint32_t place); /* an attempt there may succeed now; from any thread, and from a signal
+    enum thread_wait (*waits)(uint32_t slot, thread_try *attempt, void *what, uint64_t ns);
+    void (*changed)(uint32_t slot); /* an attempt there may succeed now; from any thread, and from a signal
                                       * handler that interrupts one in the library */
     bool (*sleeps)(uint64_t ns);     /* false: not in model time */
     bool (*yields)(void);

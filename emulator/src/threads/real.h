@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 
 /* In the child of a fork: nobody waits anywhere. */
-void places_forget(void);
+void slots_forget(void);
 
 #define EXPORT __attribute__((visibility("default")))
 

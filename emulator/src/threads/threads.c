@@ -138,7 +138,7 @@ static void after_fork(void)
 static void in_child(void)
 {
     threads = NULL;
-    places_forget();
+    slots_forget();
     pthread_mutex_unlock(&lock);
 }
 

@@ -30,15 +30,15 @@ static int cross(struct member *me, uint64_t timeout_ns)
     uint32_t tag = tag_new(own);
     int64_t shift = own->pcie.crossing_ps;
     post_one(me, POST_BARRIER, me->clock_ps + shift, 0, tag, 0);
-    int status = timed_wait_told(me, NEWS_RELEASED, tag, 1, NULL, timeout_ns);
-    if (status != VIC_OK && !own->gone) {
+    int status = timed_wait_event(me, NEWS_RELEASED, tag, 1, NULL, timeout_ns);
+    if (status != VIC_OK && !own->orphaned) {
         post_one(me, POST_BARRIER_LEFT, me->clock_ps + shift, 0, tag, 0);
         timed_drain(me, true);
-        if (own->shared->answer != VIC_OK && !own->gone) { /* too late: all are in */
-            status = timed_wait_told(me, NEWS_RELEASED, tag, 1, NULL, VIC_FOREVER);
+        if (own->shared->answer != VIC_OK && !own->orphaned) { /* too late: all are in */
+            status = timed_wait_event(me, NEWS_RELEASED, tag, 1, NULL, VIC_FOREVER);
         }
     }
-    return status == VIC_OK ? fail_as(sound_status(me->told_last)) : status;
+    return status == VIC_OK ? fail_as(sound_status(me->event_value)) : status;
 }
 
 int timed_barrier(struct vic *card, uint64_t timeout_ns)

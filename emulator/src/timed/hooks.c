@@ -128,7 +128,7 @@ static struct member *waiter(void)
         atomic_store_explicit(&me->calls, true, memory_order_relaxed);
         own_lock(me->own);
         atomic_store_explicit(&me->calls, false, memory_order_relaxed);
-        others = me->own->inside > 1 && !me->own->gone;
+        others = me->own->inside > 1 && !me->own->orphaned;
         own_unlock(me->own);
     }
     return others ? me : NULL;
@@ -156,7 +156,7 @@ static bool succeeds(struct member *me, void *what)
     return attempt->attempt(attempt->what);
 }
 
-static enum thread_wait waits(uint32_t place, thread_try *attempt, void *what, uint64_t ns)
+static enum thread_wait waits(uint32_t slot, thread_try *attempt, void *what, uint64_t ns)
 {
     struct member *me = waiter();
     if (me == NULL) {
@@ -164,45 +164,45 @@ static enum thread_wait waits(uint32_t place, thread_try *attempt, void *what, u
     }
     struct attempt it = {attempt, what};
     timed_enter(me->own->card, false);
-    int status = timed_wait(me, (struct watched){WATCH_PLACE, place, 0}, succeeds, &it, ns);
+    int status = timed_wait(me, (struct watched){WATCH_SLOT, slot, 0}, succeeds, &it, ns);
     timed_leave(me);
     return status == VIC_OK ? THREAD_DONE : status == VIC_ETIMEDOUT ? THREAD_TIMED_OUT : THREAD_OUTSIDE;
 }
 
-static void tell(uint32_t place)
+static void notify(uint32_t slot)
 {
     struct member *me = user();
     if (me != NULL) {
         atomic_store_explicit(&me->calls, true, memory_order_relaxed);
     }
-    timed_changed(place);
+    timed_changed(slot);
     if (me != NULL) {
         atomic_store_explicit(&me->calls, false, memory_order_relaxed);
     }
 }
 
-/* Of this thread, by its signal handlers: one bit for each place. */
-enum { NOTES = THREAD_PLACES / 64 };
-static _Thread_local _Atomic uint64_t notes[NOTES];
-_Thread_local volatile bool timed_noted;
+/* Slots that signal handlers of this thread have changed: a bit for each. */
+enum { DEFERRED_WORDS = THREAD_SLOTS / 64 };
+static _Thread_local _Atomic uint64_t deferred[DEFERRED_WORDS];
+_Thread_local volatile bool timed_deferred;
 
-static void changed(uint32_t place)
+static void changed(uint32_t slot)
 {
     if (timed_depth == 0) {
-        tell(place);
+        notify(slot);
     } else {
-        atomic_fetch_or(&notes[place / 64], UINT64_C(1) << place % 64);
-        timed_noted = true;
+        atomic_fetch_or(&deferred[slot / 64], UINT64_C(1) << slot % 64);
+        timed_deferred = true;
     }
 }
 
-void timed_tell_noted(void)
+void timed_notify_deferred(void)
 {
-    timed_noted = false; /* first: what is noted from now on is looked for again */
+    timed_deferred = false; /* first: what is noted from now on is looked for again */
     atomic_signal_fence(memory_order_seq_cst);
-    for (uint32_t i = 0; i < NOTES; i++) {
-        for (uint64_t bits = atomic_exchange(&notes[i], 0); bits != 0; bits &= bits - 1) {
-            tell(i * 64 + (uint32_t)__builtin_ctzll(bits));
+    for (uint32_t i = 0; i < DEFERRED_WORDS; i++) {
+        for (uint64_t bits = atomic_exchange(&deferred[i], 0); bits != 0; bits &= bits - 1) {
+            notify(i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
 }

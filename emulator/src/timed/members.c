@@ -32,7 +32,7 @@ static void end_thread(void *chain)
     for (struct member *m = chain, *next; m != NULL; m = next) {
         next = m->next_of_thread;
         if (m->own != NULL) {
-            timed_gone(m->own, m);
+            timed_thread_ends(m->own, m);
         }
         pthread_cond_destroy(&m->turn);
         free(m);
@@ -128,7 +128,7 @@ struct member *timed_announce(struct timed *own, struct member *maker)
 
 void timed_unannounce(struct member *member)
 {
-    timed_gone(member->own, member);
+    timed_thread_ends(member->own, member);
     pthread_cond_destroy(&member->turn);
     free(member);
 }
@@ -155,7 +155,7 @@ void timed_forget(struct timed *own)
     unlock_chains();
 }
 
-void timed_tell(struct timed *own, uint32_t what, uint32_t index, const struct member *by)
+void timed_notify(struct timed *own, uint32_t what, uint32_t index, const struct member *by)
 {
     timed_hint(own, what, index, UINT64_MAX, by != NULL ? by->clock_ps : own->now_ps);
     for (struct member *m = own->members; m != NULL && by == NULL; m = m->next) {
@@ -169,13 +169,13 @@ void timed_tell(struct timed *own, uint32_t what, uint32_t index, const struct m
     }
 }
 
-void timed_changed(uint32_t place)
+void timed_changed(uint32_t slot)
 {
     lock_chains();
     for (struct timed *own = owns; own != NULL; own = own->next) {
         own_lock(own);
         const struct member *me = member_find(own);
-        timed_tell(own, WATCH_PLACE, place, me == own->user ? me : NULL);
+        timed_notify(own, WATCH_SLOT, slot, me == own->user ? me : NULL);
         own_unlock(own);
     }
     unlock_chains();

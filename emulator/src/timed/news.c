@@ -3,8 +3,8 @@
 #include "timed/timed.h"
 #include "watch.h"
 
-_Static_assert(DVSIM_TOLD_COUNTER == 0 && DVSIM_TOLD_PRESET == 1 && DVSIM_TOLD_FIFO == 2 &&
-                   DVSIM_TOLD_TAKEN == 3,
+_Static_assert(DVSIM_VIC_COUNTER == 0 && DVSIM_VIC_PRESET == 1 && DVSIM_VIC_FIFO == 2 &&
+                   DVSIM_VIC_TAKEN == 3,
                "view_apply knows these");
 
 /* How many there are: a peer that is broken or hostile may say more than there can be. */
@@ -32,13 +32,13 @@ struct move *news_move(struct timed *own, uint32_t tag)
 static void apply_move(struct timed *own, const struct news *news)
 {
     struct move *move = news_move(own, news->index);
-    if (move == NULL || move->transfer == NULL || own->closing || own->gone) {
+    if (move == NULL || move->transfer == NULL || own->closing || own->orphaned) {
         return;
     }
-    if (news->what == DVSIM_TOLD_MOVED && move->words > 0) {
+    if (news->what == DVSIM_VIC_MOVED && move->words > 0) {
         *move->host++ = news->value;
         move->words--;
-    } else if (news->what == DVSIM_TOLD_DONE) {
+    } else if (news->what == DVSIM_VIC_DONE) {
         atomic_store(&move->transfer->left, 0);
         move->transfer = NULL;
     }
@@ -46,8 +46,8 @@ static void apply_move(struct timed *own, const struct news *news)
 
 static void hint(struct timed *own, const struct news *news, int64_t at_ps, uint64_t fifo_in)
 {
-    uint64_t value = news->what == DVSIM_TOLD_FIFO ? fifo_in : news->value;
-    bool always = news->what >= DVSIM_TOLD_LOADED; /* known by its tag alone */
+    uint64_t value = news->what == DVSIM_VIC_FIFO ? fifo_in : news->value;
+    bool always = news->what >= DVSIM_VIC_LOADED; /* known by its tag alone */
     timed_hint(own, news->what, news->index, always ? UINT64_MAX : value, at_ps);
 }
 
@@ -58,19 +58,19 @@ void news_hint(struct timed *own)
     int64_t at_ps = 0; /* none is applied before those in front of it */
     for (uint32_t i = 0, news_count = count(own); i < news_count; i++) {
         const struct news *news = &shared->news[(shared->news_head + i) % NEWS_ROOM];
-        fifo_in += news->what == DVSIM_TOLD_FIFO;
+        fifo_in += news->what == DVSIM_VIC_FIFO;
         at_ps = news->at_ps > at_ps ? news->at_ps : at_ps;
         hint(own, news, at_ps, fifo_in);
     }
 }
 
 /* A load, a put or a barrier that a thread waits for. */
-static void note(struct timed *own, const struct news *news)
+static void record(struct timed *own, const struct news *news)
 {
     for (struct member *m = own->members; m != NULL; m = m->next) {
         if (m->state == MEMBER_PARKED && m->watched.what == news->what && m->watched.index == news->index) {
-            m->told++;
-            m->told_last = (int32_t)news->value;
+            m->events_seen++;
+            m->event_value = (int32_t)news->value;
             if (m->into_words > 0) {
                 *m->into++ = news->value;
                 m->into_words--;
@@ -86,11 +86,11 @@ bool news_until(struct timed *own, int64_t at_ps)
     for (const struct news *news; (news = first(own)) != NULL && news->at_ps <= at_ps &&
                                   news->at_ps < shared->until_ps; shared->news_head++) {
         view_apply(&shared->view, shared->fifo, own->card->job->ring, news);
-        if (news->what == DVSIM_TOLD_MOVED || news->what == DVSIM_TOLD_DONE) {
+        if (news->what == DVSIM_VIC_MOVED || news->what == DVSIM_VIC_DONE) {
             apply_move(own, news);
         }
-        if (news->what >= DVSIM_TOLD_LOADED) {
-            note(own, news);
+        if (news->what >= DVSIM_VIC_LOADED) {
+            record(own, news);
         }
         applied = true;
     }
@@ -108,6 +108,6 @@ bool timed_chance(struct timed *own, double probability)
 bool timed_overlooks(const struct member *me)
 {
     struct timed *own = me->own;
-    return timed_chance(own, own->card->job->config.extra_polls) && !own->closing && !own->gone &&
+    return timed_chance(own, own->card->job->config.extra_polls) && !own->closing && !own->orphaned &&
            own->shared->stop_ps > me->clock_ps;
 }

@@ -22,7 +22,7 @@ void timed_drain(struct member *me, bool wait_answer)
     own->driving = true;
     do {
         token_pass(own, CARD_STOPPED, least_key(me, wait_answer), !wait_answer);
-    } while (wait_answer && own->shared->answers == seen && !own->gone);
+    } while (wait_answer && own->shared->answers == seen && !own->orphaned);
     own->driving = false;
     cpu_time_read(me);
 }
@@ -41,7 +41,7 @@ static void post(struct member *me, const struct post *what, const uint64_t *wor
     if (POST_WORDS - (shared->post_tail - shared->post_head) < POST_HEAD + what->words) {
         timed_drain(me, false);
     }
-    if (me->own->gone) {
+    if (me->own->orphaned) {
         return;
     }
     memcpy(head, what, sizeof *what);
@@ -82,7 +82,7 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
     post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
     post_one(me, POST_CHECK, me->clock_ps + own->pcie.crossing_ps, headers, 0, n);
     timed_drain(me, true);
-    int status = own->gone ? VIC_ECLOSED : sound_status(own->shared->answer);
+    int status = own->orphaned ? VIC_ECLOSED : sound_status(own->shared->answer);
     if (status == VIC_EINVAL || status == VIC_ERANGE) {
         return fail(status, "of the %zu headers in SRAM from word %u on, or the replies that they ask for, one is wrong", n,
                     headers);

@@ -21,7 +21,7 @@ static int room(struct member *me, size_t wanted, size_t *some, uint64_t timeout
         timed_observe(me);
     }
     if (!has_room(me, NULL)) {
-        struct watched watched = {DVSIM_TOLD_TAKEN, 0, view->sent + 1 - most};
+        struct watched watched = {DVSIM_VIC_TAKEN, 0, view->sent + 1 - most};
         status = timed_wait(me, watched, has_room, NULL, timeout_ns);
     }
     uint64_t left = most - (view->sent - view->taken);
@@ -139,7 +139,7 @@ static int put_by_engine(struct member *me, uint64_t header, const uint64_t *wor
     int64_t at_ps = me->clock_ps + own->pcie.crossing_ps;
     struct post post = {.kind = POST_ENGINE_PUT, .at_ps = at_ps, .b = tag, .count = n};
     post_items(me, post, &header, 1, 1);
-    return timed_wait_told(me, DVSIM_TOLD_DONE, tag, 1, NULL, VIC_FOREVER);
+    return timed_wait_event(me, DVSIM_VIC_DONE, tag, 1, NULL, VIC_FOREVER);
 }
 
 int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,

@@ -60,7 +60,7 @@ enum { POST_HEAD = sizeof(struct post) / sizeof(uint64_t) };
 
 struct news {
     int64_t at_ps;
-    uint32_t what, index; /* dvsim_told of models/card/vic.h, or: */
+    uint32_t what, index; /* dvsim_vic_event of models/card/vic.h, or: */
     uint64_t value;
 };
 enum { NEWS_RELEASED = 16 }; /* index: tag of the entry into the barrier; value: status */
@@ -68,7 +68,7 @@ enum { NEWS_RELEASED = 16 }; /* index: tag of the entry into the barrier; value:
 enum { /* what is waited for and is no news: other threads of the process have to do it */
     WATCH_BARRIER = 64, /* leave the barrier */
     WATCH_THREAD,       /* end; index: its id */
-    WATCH_PLACE         /* change something; index: where, see threads/hooks.h */
+    WATCH_SLOT         /* change something; index: where, see threads/hooks.h */
 };
 
 /* What a thread waits for, so that the coordinator need not wake it for anything else. Wrong news wake it for
@@ -161,18 +161,18 @@ static inline void view_apply(struct view *view, uint64_t *fifo, uint32_t ring, 
 {
     uint32_t counter = news->index % COUNTERS;
     switch (news->what) {
-    case 0: /* DVSIM_TOLD_COUNTER */
+    case 0: /* DVSIM_VIC_COUNTER */
         if (view->presets[counter] == 0) {
             view->counter[counter] = (int64_t)news->value;
         }
         break;
-    case 1: /* DVSIM_TOLD_PRESET */
+    case 1: /* DVSIM_VIC_PRESET */
         if (view->presets[counter] > 0 && --view->presets[counter] == 0) {
             view->counter[counter] = (int64_t)news->value;
         }
         break;
-    case 2: fifo[view->fifo_in++ & (ring - 1)] = news->value; break; /* DVSIM_TOLD_FIFO */
-    case 3: view->taken = news->value; break;                        /* DVSIM_TOLD_TAKEN */
+    case 2: fifo[view->fifo_in++ & (ring - 1)] = news->value; break; /* DVSIM_VIC_FIFO */
+    case 3: view->taken = news->value; break;                        /* DVSIM_VIC_TAKEN */
     default: break;
     }
 }

@@ -65,7 +65,7 @@ static void choose(struct timed *own)
         if (news_until(own, next->key_ps)) {
             continue;
         }
-        if (next->key_ps < own->shared->until_ps || own->gone) {
+        if (next->key_ps < own->shared->until_ps || own->orphaned) {
             grant(own, next);
             break;
         }
@@ -93,7 +93,7 @@ void turn_wait(struct member *me)
     struct vic *card = own->card;
     atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
     while (!me->granted) {
-        if (timed_noted && timed_depth == 1) { /* it may be what this thread or another one waits for */
+        if (timed_deferred && timed_depth == 1) { /* it may be what this thread or another one waits for */
             own_unlock(own);
             own_lock(own);
             continue;
@@ -121,7 +121,7 @@ void turn_give_up(struct timed *own, struct member *me)
 }
 
 /* A thread ends. Somebody who waits takes over; if nobody does, the process is away. */
-void timed_gone(struct timed *own, struct member *me)
+void timed_thread_ends(struct timed *own, struct member *me)
 {
     own_lock(own);
     struct member **at = &own->members;
@@ -134,7 +134,7 @@ void timed_gone(struct timed *own, struct member *me)
     own->inside -= was_inside;
     if (me->record != NULL) {
         record_end(me->record);
-        timed_tell(own, WATCH_THREAD, me->id, had_turn ? me : NULL);
+        timed_notify(own, WATCH_THREAD, me->id, had_turn ? me : NULL);
     }
     struct member *waits = least(own);
     if (waits != NULL && had_turn) {
@@ -249,10 +249,10 @@ int timed_join(struct timed *own)
     me->state = MEMBER_RUNS;
     cpu_time_read(me);
     timed_leave(me);
-    return own->gone ? VIC_ECLOSED : VIC_OK;
+    return own->orphaned ? VIC_ECLOSED : VIC_OK;
 }
 
-void timed_part(struct timed *own)
+void timed_leave_job(struct timed *own)
 {
     own_lock(own);
     struct member *user = own->user;
@@ -277,6 +277,6 @@ void timed_part(struct timed *own)
     int64_t end_ps = own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps;
     opens_close(own, end_ps);
     token_leave(own, CARD_CLOSED, end_ps);
-    own->gone = true; /* nobody is kept waiting any more */
+    own->orphaned = true; /* nobody is kept waiting any more */
     own_unlock(own);
 }

@@ -47,7 +47,7 @@ static int close_card(struct vic *card)
 {
     timed_closer(timed_of(card));
     timed_finish_transfers(card); /* engines wait for no FIFO: it ends */
-    timed_part(timed_of(card));
+    timed_leave_job(timed_of(card));
     return VIC_OK;
 }
 
@@ -117,7 +117,7 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
                             .step_ps = me->own->pcie.load_ps,
                             .at_ps = me->clock_ps + me->own->pcie.crossing_ps};
         post_bare(me, &post);
-        status = timed_wait_told(me, DVSIM_TOLD_LOADED, tag, n, words, VIC_FOREVER);
+        status = timed_wait_event(me, DVSIM_VIC_LOADED, tag, n, words, VIC_FOREVER);
     }
     timed_leave(me);
     return status;
@@ -137,7 +137,7 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
     own->shared->view.presets[counter]++;
     struct post post = {.kind = POST_PRESET, .a = counter, .at_ps = me->clock_ps + own->pcie.crossing_ps};
     post_items(me, post, &word, 1, 1);
-    timed_hint(own, DVSIM_TOLD_COUNTER, counter, word, me->clock_ps);
+    timed_hint(own, DVSIM_VIC_COUNTER, counter, word, me->clock_ps);
     timed_leave(me);
     return VIC_OK;
 }
@@ -150,7 +150,7 @@ static int counter_get(struct vic *card, unsigned counter, int64_t *n)
     }
     int64_t value = me->own->shared->view.counter[counter];
     *n = value == 0 && timed_overlooks(me) ? 1 : value;
-    int status = *n != 0 && me->own->gone ? VIC_ECLOSED : VIC_OK;
+    int status = *n != 0 && me->own->orphaned ? VIC_ECLOSED : VIC_OK;
     timed_leave(me);
     return status;
 }
@@ -166,7 +166,7 @@ static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
     if (me == NULL) {
         return VIC_ESYS;
     }
-    struct watched watched = {DVSIM_TOLD_COUNTER, counter, 0};
+    struct watched watched = {DVSIM_VIC_COUNTER, counter, 0};
     int status = timed_wait(me, watched, reads_zero, &counter, timeout_ns);
     timed_leave(me);
     return status;
@@ -208,7 +208,7 @@ static int fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
         takes(me, &taken);
     }
     *n = taken.count;
-    int status = taken.count == 0 && me->own->gone ? VIC_ECLOSED : VIC_OK;
+    int status = taken.count == 0 && me->own->orphaned ? VIC_ECLOSED : VIC_OK;
     timed_leave(me);
     return status;
 }
@@ -223,7 +223,7 @@ static int fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, 
         return VIC_ESYS;
     }
     struct taken taken = {words, min, max, 0};
-    struct watched watched = {DVSIM_TOLD_FIFO, 0, me->own->shared->view.fifo_out + min};
+    struct watched watched = {DVSIM_VIC_FIFO, 0, me->own->shared->view.fifo_out + min};
     int status = timed_wait(me, watched, takes, &taken, timeout_ns);
     *n = status == VIC_OK ? taken.count : 0;
     timed_leave(me);

@@ -37,9 +37,9 @@ struct member {
     int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
     struct watched watched;
     uint64_t any; /* counters, with WATCH_ANY */
-    uint64_t told, *into; /* news of its own tag so far, and where their words go: */
+    uint64_t events_seen, *into; /* news of its own tag so far, and where their words go: */
     size_t into_words;    /* so many more */
-    int32_t told_last;
+    int32_t event_value;
     struct record *record; /* of a thread that was announced, else NULL */
     bool late; /* it came while another thread waited for the coordinator */
     bool lost; /* it lost its turn, and has not come back */
@@ -65,7 +65,7 @@ struct timed {
     struct member *user; /* who is in the program, or in a call that goes on */
     uint32_t inside;     /* members that are not OUT */
     bool driving;        /* a thread waits for the coordinator */
-    bool closing, gone;  /* gone: the coordinator is */
+    bool closing, orphaned;  /* gone: the coordinator is */
     int64_t now_ps;      /* the last grant */
     int64_t closed_ps;
     uint32_t ids;
@@ -98,8 +98,8 @@ static inline int sound_status(int status)
  * meanwhile is noted, without a lock, and told when the thread is out of here, or waits. */
 extern _Thread_local uint32_t timed_depth;
 extern _Thread_local int timed_cancel; /* of cancel_off, of the outermost */
-extern _Thread_local volatile bool timed_noted;
-void timed_tell_noted(void); /* hooks.c */
+extern _Thread_local volatile bool timed_deferred;
+void timed_notify_deferred(void); /* hooks.c */
 
 static inline void timed_come(void)
 {
@@ -115,8 +115,8 @@ static inline void timed_go(void)
         cancel_back(timed_cancel);
     }
     atomic_signal_fence(memory_order_seq_cst); /* from here on a handler tells it itself */
-    if (__builtin_expect(timed_noted, 0) && timed_depth == 0) {
-        timed_tell_noted();
+    if (__builtin_expect(timed_deferred, 0) && timed_depth == 0) {
+        timed_notify_deferred();
     }
 }
 
@@ -145,7 +145,7 @@ void record_end(struct record *record); /* its thread has ended; with the lock o
 
 /* ---- threads.c: whose turn it is */
 
-void timed_gone(struct timed *own, struct member *me); /* the end of a thread */
+void timed_thread_ends(struct timed *own, struct member *me); /* the end of a thread */
 
 /* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at
  * something. NULL, without the lock: it is the first of this thread, and there is no memory for it. */
@@ -161,27 +161,27 @@ typedef bool timed_sees(struct member *me, void *what);
 int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns);
 
 /* The same until `n` news of a tag are there; their words go to `into` unless it is NULL. */
-int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
+int timed_wait_event(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
                     uint64_t timeout_ns);
 
 /* Something that others may watch has changed by a call of this process. */
 void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps);
 
 /* The same at a time that need not be known: of a thread, or the present one if it is out of model time, NULL. */
-void timed_tell(struct timed *own, uint32_t what, uint32_t index, const struct member *by);
+void timed_notify(struct timed *own, uint32_t what, uint32_t index, const struct member *by);
 
 /* The coordinator is to look at the posts, and to answer if it was asked; the thread keeps its turn. */
 void timed_drain(struct member *me, bool wait_answer);
 
 int timed_join(struct timed *own);  /* the process is in, from the time of its thread on */
-void timed_part(struct timed *own); /* the card is closed */
+void timed_leave_job(struct timed *own); /* the card is closed */
 void timed_forget(struct timed *own);
 void timed_known(struct timed *own); /* one more of the process, until timed_forget */
 void timed_hook(void); /* hooks of threads that are going to be made, see threads/hooks.h */
 struct member *timed_announce(struct timed *own, struct member *maker); /* NULL: no memory */
 void timed_begin(struct member *me); /* an announced thread, in it: returns when it is its turn */
 void timed_unannounce(struct member *member);
-void timed_changed(uint32_t place);     /* from any thread */
+void timed_changed(uint32_t slot);     /* from any thread */
 void timed_pass(struct member *me, uint64_t ns); /* in a call: so much later, when others have had their turn */
 struct member *timed_me(void); /* the member of this thread that is in the program, or NULL */
 int64_t timed_clock_ps(const struct vic *card);

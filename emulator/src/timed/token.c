@@ -32,10 +32,10 @@ static void write_wait(struct timed_card *shared, uint32_t *watches, const struc
         return;
     }
     for (uint64_t left = m->any; left != 0; left &= left - 1) {
-        write_one(shared, watches, (struct watched){DVSIM_TOLD_COUNTER, (uint32_t)__builtin_ctzll(left), 0});
+        write_one(shared, watches, (struct watched){DVSIM_VIC_COUNTER, (uint32_t)__builtin_ctzll(left), 0});
     }
     if (m->watched.least != UINT64_MAX) {
-        write_one(shared, watches, (struct watched){DVSIM_TOLD_FIFO, 0, m->watched.least});
+        write_one(shared, watches, (struct watched){DVSIM_VIC_FIFO, 0, m->watched.least});
     }
 }
 
@@ -75,26 +75,26 @@ static void hand_over(struct timed *own, enum card_state state, int64_t next_ps,
 static bool coordinator_gone(const struct timed *own)
 {
     const struct job *job = own->card->job;
-    return job_launcher_gone(job) || atomic_load(&timed_shared_of(job)->coordinated) == 2;
+    return job_launcher_has_ended(job) || atomic_load(&timed_shared_of(job)->coordinated) == 2;
 }
 
 void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)
 {
     struct timed_card *shared = own->shared;
-    if (own->gone) {
+    if (own->orphaned) {
         return;
     }
     uint32_t seen = atomic_load(&shared->go);
     hand_over(own, state, next_ps, urgent);
     own_unlock(own);
-    bool gone = false;
-    while (atomic_load(&shared->go) == seen && !gone) {
+    bool orphaned = false;
+    while (atomic_load(&shared->go) == seen && !orphaned) {
         struct timespec slice = {0, LOOK_AROUND_MS * 1000000};
         long slept = syscall(SYS_futex, &shared->go, FUTEX_WAIT, seen, &slice, NULL, 0);
-        gone = slept != 0 && atomic_load(&shared->go) == seen && coordinator_gone(own);
+        orphaned = slept != 0 && atomic_load(&shared->go) == seen && coordinator_gone(own);
     }
     own_lock(own);
-    own->gone |= gone;
+    own->orphaned |= orphaned;
     int64_t floor_ps = sound_ps(shared->floor_ps);
     for (struct member *m = own->members; m != NULL; m = m->next) {
         if (m->late && m->clock_ps < floor_ps) { /* not into what is past */
@@ -115,7 +115,7 @@ void token_kick(struct timed *own)
 
 void token_leave(struct timed *own, enum card_state state, int64_t next_ps)
 {
-    if (!own->gone) {
+    if (!own->orphaned) {
         hand_over(own, state, next_ps, false);
     }
 }

@@ -64,7 +64,7 @@ int timed_dma_done(struct vic *card, struct transfer *dma)
     timed_observe(me);
     me->own->shared->looks++;
     bool done = is_done(me, dma) && !timed_overlooks(me);
-    int status = done ? 1 : me->own->gone ? VIC_ECLOSED : 0;
+    int status = done ? 1 : me->own->orphaned ? VIC_ECLOSED : 0;
     timed_leave(me);
     return status;
 }
@@ -75,7 +75,7 @@ int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns)
     if (me == NULL) {
         return VIC_ESYS;
     }
-    struct watched watched = {DVSIM_TOLD_DONE, tag_of(me->own, number_of(card, dma)), 0};
+    struct watched watched = {DVSIM_VIC_DONE, tag_of(me->own, number_of(card, dma)), 0};
     int status = timed_wait(me, watched, is_done, dma, timeout_ns);
     timed_leave(me);
     return status;

@@ -14,9 +14,9 @@ int64_t wait_look_from(const struct member *m, int64_t at_ps)
 bool wait_goes_on(const struct member *m)
 {
     uint32_t what = m->watched.what;
-    const struct move *move = what == DVSIM_TOLD_DONE ? news_move(m->own, m->watched.index) : NULL;
+    const struct move *move = what == DVSIM_VIC_DONE ? news_move(m->own, m->watched.index) : NULL;
     bool fills = move != NULL && move->host != NULL;
-    return (fills || what == DVSIM_TOLD_LOADED || what >= WATCH_BARRIER) && !m->own->closing;
+    return (fills || what == DVSIM_VIC_LOADED || what >= WATCH_BARRIER) && !m->own->closing;
 }
 
 /* VIC_EPEER: a death, or a deadlock, which is none. */
@@ -32,7 +32,7 @@ static int fail_wait(const struct job *job, int status)
 static int reason_to_stop(const struct member *me, int64_t deadline_ps)
 {
     struct timed *own = me->own;
-    if (own->closing || own->gone) {
+    if (own->closing || own->orphaned) {
         return VIC_ECLOSED;
     }
     if (own->shared->stop_ps <= me->clock_ps && !wait_goes_on(me)) {
@@ -45,8 +45,8 @@ static int reason_to_stop(const struct member *me, int64_t deadline_ps)
     if (me->clock_ps < deadline_ps) {
         return 0;
     }
-    own->gone |= job_orphaned(own->card->job); /* who looks and looks, and may run ahead, does not hear of it else */
-    return own->gone ? VIC_ECLOSED : VIC_ETIMEDOUT;
+    own->orphaned |= job_orphaned(own->card->job); /* who looks and looks, and may run ahead, does not hear of it else */
+    return own->orphaned ? VIC_ECLOSED : VIC_ETIMEDOUT;
 }
 
 int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns)
@@ -59,7 +59,7 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
     if (own->shared->stop_status == VIC_ECLOSED) { /* that was for the waits of then */
         own->shared->stop_ps = NEVER;
     }
-    bool stopped = watched.what == DVSIM_TOLD_LOADED || watched.what == DVSIM_TOLD_TAKEN;
+    bool stopped = watched.what == DVSIM_VIC_LOADED || watched.what == DVSIM_VIC_TAKEN;
     me->watched = watched;
     me->look_ps = stopped ? 1 : own->pcie.look_ps;
     me->begin_ps = me->clock_ps;
@@ -81,18 +81,18 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
     }
 }
 
-static bool is_told(struct member *me, void *what)
+static bool has_come(struct member *me, void *what)
 {
-    return me->told >= *(size_t *)what;
+    return me->events_seen >= *(size_t *)what;
 }
 
-int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
+int timed_wait_event(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
                     uint64_t timeout_ns)
 {
-    me->told = 0;
+    me->events_seen = 0;
     me->into = into;
     me->into_words = into != NULL ? n : 0;
-    int status = timed_wait(me, (struct watched){what, tag, 0}, is_told, &n, timeout_ns);
+    int status = timed_wait(me, (struct watched){what, tag, 0}, has_come, &n, timeout_ns);
     me->into_words = 0;
     return status;
 }
@@ -101,12 +101,12 @@ int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, ui
 static bool ends_wait(const struct member *m, uint32_t what, uint32_t index, uint64_t value)
 {
     const struct watched *w = &m->watched;
-    bool zero = what == DVSIM_TOLD_COUNTER || what == DVSIM_TOLD_PRESET;
+    bool zero = what == DVSIM_VIC_COUNTER || what == DVSIM_VIC_PRESET;
     if (w->what == WATCH_ANY) {
         return zero ? value == 0 && (m->any >> index % COUNTERS & 1) != 0
-                    : what == DVSIM_TOLD_FIFO && value >= w->least;
+                    : what == DVSIM_VIC_FIFO && value >= w->least;
     }
-    bool kind = w->what == what || (zero && w->what == DVSIM_TOLD_COUNTER);
+    bool kind = w->what == what || (zero && w->what == DVSIM_VIC_COUNTER);
     return kind && w->index == index && (zero ? value == 0 : value >= w->least);
 }
 

@@ -37,13 +37,13 @@ static void words_that_nobody_asked_for(void)
     uint64_t words[MORE] = {0, 0, GUARD, GUARD, GUARD, GUARD};
     vic_dma_t *dma;
     for (uint64_t i = 0; i < MORE; i++) {
-        told(DVSIM_TOLD_LOADED, tag(OWN), i, 0); /* the tag of its first read */
+        told(DVSIM_VIC_LOADED, tag(OWN), i, 0); /* the tag of its first read */
     }
     OK(vic_read(card, 0, words, WORDS));
     CHECK(is_whole(words) && words[1] == 1);
     OK(vic_dma_read(card, words, 0, WORDS, &dma));
     for (uint64_t i = 0; i < MORE; i++) {
-        told(DVSIM_TOLD_MOVED, tag(0), i, 0);
+        told(DVSIM_VIC_MOVED, tag(0), i, 0);
     }
     vic_relax(card);
     CHECK(is_whole(words) && words[1] == 1);
@@ -58,11 +58,11 @@ static void news_of_nothing(void)
     OK(vic_counter_set(card, 5, 9));
     OK(vic_compute_ns(card, 5000));
     vic_relax(card);
-    told(DVSIM_TOLD_PRESET, 5, 1, 0);
-    told(DVSIM_TOLD_MOVED, tag(3), 1, 0);
-    told(DVSIM_TOLD_DONE, tag(3), 1, 0);
-    told(DVSIM_TOLD_DONE, tag(OWN - 1), 1, 0);
-    told(DVSIM_TOLD_DONE, tag(0) + (1 << 21), 1, 0);
+    told(DVSIM_VIC_PRESET, 5, 1, 0);
+    told(DVSIM_VIC_MOVED, tag(3), 1, 0);
+    told(DVSIM_VIC_DONE, tag(3), 1, 0);
+    told(DVSIM_VIC_DONE, tag(OWN - 1), 1, 0);
+    told(DVSIM_VIC_DONE, tag(0) + (1 << 21), 1, 0);
     told(99, 5, 1, 0);
     OK(vic_counter_get(card, 5, &value));
     CHECK(value == 9);
@@ -70,8 +70,8 @@ static void news_of_nothing(void)
     shared->news_tail += 2 * NEWS_ROOM; /* more than there can be are none */
     vic_relax(card);
     shared->news_tail -= 2 * NEWS_ROOM;
-    told(DVSIM_TOLD_TAKEN, 0, 0, INT64_MAX); /* and what comes behind the end of time does not */
-    told(DVSIM_TOLD_COUNTER, 5, 0, 0);
+    told(DVSIM_VIC_TAKEN, 0, 0, INT64_MAX); /* and what comes behind the end of time does not */
+    told(DVSIM_VIC_COUNTER, 5, 0, 0);
     IS(vic_counter_wait(card, 5, 1000), VIC_ETIMEDOUT);
     CHECK(vic_time_ns(card) - before < 2000);
     shared->news_tail -= 2;

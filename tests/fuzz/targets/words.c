@@ -138,7 +138,7 @@ static void greet(struct input *in, uint32_t at)
     uint64_t word[2], add = vic_header(at, VIC_COUNTER_ADD, 0, NEWS), one = 1;
     if (state_of(at, &state)) {
         names[at] = take_byte(in) % 4;
-        hello = (struct state){state.place + (uint32_t)take_word(in), names[at], state.epoch};
+        hello = (struct state){state.position + (uint32_t)take_word(in), names[at], state.epoch};
         state_make(&layout, RECORD_HELLO, FORGER, at, &hello, word);
         CHECK(vic_put(card[FORGER], at, record_at(&layout, FORGER) + RECORD_HELLO, word, 2, FORGER) == VIC_OK);
         CHECK(vic_send(card[FORGER], &add, &one, 1) == VIC_OK);
@@ -165,11 +165,11 @@ static void forge(struct input *in, uint32_t at)
     for (uint32_t i = 0; i < frame.bytes; i++) {
         ((uint8_t *)body)[i] = byte_of(FORGER, frame.total, (size_t)frame.offset + i);
     }
-    uint32_t place = state.place + (kind % 64 == 63 ? take_byte(in) : 0);
-    frame_make(stream_key(&layout, FORGER, at, state.epoch, names[at]), place, &frame, body, words);
-    uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, place) * UNIT;
+    uint32_t position = state.position + (kind % 64 == 63 ? take_byte(in) : 0);
+    frame_make(stream_key(&layout, FORGER, at, state.epoch, names[at]), position, &frame, body, words);
+    uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, position) * UNIT;
     words[0] ^= kind % 32 == 31 ? take_word(in) << 12 : 0;
-    CHECK(vic_put(card[FORGER], at, ring_at(&layout, FORGER, place), words, n < rest ? n : rest, FORGER) == VIC_OK);
+    CHECK(vic_put(card[FORGER], at, ring_at(&layout, FORGER, position), words, n < rest ? n : rest, FORGER) == VIC_OK);
 }
 
 /* As if it were open and had taken so much of what `of` sends. */
@@ -182,7 +182,7 @@ static void claim_credit(struct input *in, uint32_t of)
         for (uint32_t i = 0; i < 2; i++) {
             hello[i] = atomic_load(&job_sram(job, FORGER)[record_at(&layout, of) + RECORD_HELLO + i]);
         }
-        state.place = (uint32_t)(hello[0] >> 32) + state.place % 300;
+        state.position = (uint32_t)(hello[0] >> 32) + state.position % 300;
     }
     state_make(&layout, RECORD_TAKEN, of, FORGER, &state, word);
     CHECK(vic_write(card[FORGER], record_at(&layout, of) + RECORD_TAKEN, word, 2) == VIC_OK);

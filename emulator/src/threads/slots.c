@@ -1,7 +1,7 @@
 /* libvic-threads.so, see hooks.h: threads wait for each other, or sleep.
  *
  * A thread in model time that would have to wait gives the turn to others and tries again when something has
- * changed. So whoever changes something tells it. Signals of conditions are counted at their places: a wait
+ * changed. So whoever changes something tells it. Signals of conditions are counted at their slots: a wait
  * is over when the count has changed, and so sometimes for nothing, as POSIX allows. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,45 +16,45 @@
 #include "threads/real.h"
 
 enum { SECOND = 1000 * 1000 * 1000, RETRY_NS = 10 * 1000 * 1000 };
-static _Atomic uint32_t waiting[THREAD_PLACES], signals[THREAD_PLACES];
+static _Atomic uint32_t waiting[THREAD_SLOTS], signals[THREAD_SLOTS];
 
-static uint32_t place_of(const void *object)
+static uint32_t slot_of(const void *object)
 {
     return (uint32_t)((uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-static enum thread_wait wait_at(uint32_t place, thread_try *attempt, void *what, uint64_t ns)
+static enum thread_wait wait_at(uint32_t slot, thread_try *attempt, void *what, uint64_t ns)
 {
     if (vic_thread_hooks.waits == NULL) {
         return THREAD_OUTSIDE;
     }
-    atomic_fetch_add(&waiting[place], 1);
-    enum thread_wait end = vic_thread_hooks.waits(place, attempt, what, ns);
-    atomic_fetch_sub(&waiting[place], 1);
+    atomic_fetch_add(&waiting[slot], 1);
+    enum thread_wait end = vic_thread_hooks.waits(slot, attempt, what, ns);
+    atomic_fetch_sub(&waiting[slot], 1);
     return end;
 }
 
-void places_forget(void)
+void slots_forget(void)
 {
-    for (uint32_t place = 0; place < THREAD_PLACES; place++) {
-        atomic_store(&waiting[place], 0);
+    for (uint32_t slot = 0; slot < THREAD_SLOTS; slot++) {
+        atomic_store(&waiting[slot], 0);
     }
 }
 
 static bool is_awaited(const void *object)
 {
     atomic_thread_fence(memory_order_seq_cst); /* the change, before the look at who waits for it */
-    return __builtin_expect(atomic_load(&waiting[place_of(object)]) != 0, 0);
+    return __builtin_expect(atomic_load(&waiting[slot_of(object)]) != 0, 0);
 }
 
 static void changed(const void *object)
 {
     if (is_awaited(object)) {
-        vic_thread_hooks.changed(place_of(object));
+        vic_thread_hooks.changed(slot_of(object));
     }
 }
 
-/* The library has locks and conditions of its own, at places of others: those are nobody else's. */
+/* True in a call of libvic, whose own locks and conditions may share slots with those of the program. */
 static bool is_own(void)
 {
     return vic_thread_hooks.is_own != NULL && vic_thread_hooks.is_own();
@@ -114,7 +114,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
     REAL(int, pthread_mutex_lock, pthread_mutex_t *)
     struct attempt attempt = {mutex, EBUSY};
     if (try_lock(&attempt) || try_in_no_time(&attempt) ||
-        wait_at(place_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE) {
+        wait_at(slot_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE) {
         return attempt.error;
     }
     return real_pthread_mutex_lock(mutex);
@@ -125,7 +125,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
     REAL(int, pthread_mutex_unlock, pthread_mutex_t *)
     int error = real_pthread_mutex_unlock(mutex);
     if (is_awaited(mutex) && !is_own()) {
-        vic_thread_hooks.changed(place_of(mutex));
+        vic_thread_hooks.changed(slot_of(mutex));
     }
     return error;
 }
@@ -139,7 +139,7 @@ static bool try_sem(void *sem)
 
 static enum thread_wait wait_sem(sem_t *sem, uint64_t ns)
 {
-    return try_sem(sem) ? THREAD_DONE : wait_at(place_of(sem), try_sem, sem, ns);
+    return try_sem(sem) ? THREAD_DONE : wait_at(slot_of(sem), try_sem, sem, ns);
 }
 
 static int too_late(void)
@@ -183,24 +183,24 @@ EXPORT int sem_post(sem_t *sem)
 /* ---- conditions */
 
 struct signalled {
-    uint32_t place, seen;
+    uint32_t slot, seen;
 };
 
 static bool is_signalled(void *what)
 {
     const struct signalled *signalled = what;
-    return atomic_load(&signals[signalled->place]) != signalled->seen;
+    return atomic_load(&signals[signalled->slot]) != signalled->seen;
 }
 
 static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t ns)
 {
-    struct signalled signalled = {place_of(cond), 0};
-    signalled.seen = atomic_load(&signals[signalled.place]);
+    struct signalled signalled = {slot_of(cond), 0};
+    signalled.seen = atomic_load(&signals[signalled.slot]);
     int error = pthread_mutex_unlock(mutex);
     if (error != 0) {
         return error;
     }
-    enum thread_wait end = wait_at(signalled.place, is_signalled, &signalled, ns);
+    enum thread_wait end = wait_at(signalled.slot, is_signalled, &signalled, ns);
     error = pthread_mutex_lock(mutex);
     if (error != 0 || end == THREAD_DONE) {
         return error;
@@ -254,8 +254,8 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, 
 
 static void signalled(const void *cond)
 {
-    if (!is_own()) { /* that would end waits at its place */
-        atomic_fetch_add(&signals[place_of(cond)], 1);
+    if (!is_own()) { /* that would end waits at its slot */
+        atomic_fetch_add(&signals[slot_of(cond)], 1);
         changed(cond);
     }
 }
