@@ -1,4 +1,4 @@
-/* Opening and closing. */
+/* Opening and closing clients. */
 #include "client.h"
 #include "sized.h"
 
@@ -155,7 +155,7 @@ int client_no_name(const struct vic_client *c, const char *name, const void *bod
                 vic_envelope_header(VIC_PUBLISH), c->max_bytes);
 }
 
-/* For who has no macro: the configs as they were in 0.1, which were alike. */
+/* The function of 0.1, for programs that do not use the macro of vic_client.h: its configs have the sizes of 0.1. */
 int(vic_client_open)(vic_t *card, const struct vic_message_config *messages, const struct vic_client_config *config,
                      vic_client_t **client)
 {
@@ -184,12 +184,12 @@ static int vic_client_counts_call(vic_client_t *c, struct vic_client_count *coun
 LOGGED(vic_client_counts, (vic_client_t *c, struct vic_client_count *counts), (c, counts),
        c == NULL ? NULL : c->card, "", NULL, "", NULL)
 
-/* What bridges and cards know of us, as far as they have room for it just now. */
-static void say_goodbye(struct vic_client *c)
+/* Tell bridges and cards, as far as they have room now, that subscriptions and patterns of this client end. */
+static void send_closing(struct vic_client *c)
 {
     for (const struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
         struct vic_envelope e = {.kind = VIC_UNSUBSCRIBE, .session = c->session, .id = s->number};
-        client_say(c, s->bridge, &e, 0);
+        client_send_short(c, s->bridge, &e, 0);
     }
     for (uint32_t to = 0; to < c->cards; to++) {
         for (const struct pattern *p = c->patterns; p != NULL && c->peers[to].asked; p = p->next) {
@@ -197,7 +197,7 @@ static void say_goodbye(struct vic_client *c)
             e.key = p->text;
             e.key_bytes = p->bytes;
             if (p->stamp <= c->peers[to].sent_stamp) {
-                client_say(c, to, &e, 0);
+                client_send_short(c, to, &e, 0);
             }
         }
     }
@@ -217,7 +217,7 @@ static int vic_client_close_call(vic_client_t *c)
     }
     bool lost = c->count.unconfirmed > 0;
     cancel_layers++;
-    say_goodbye(c);
+    send_closing(c);
     int status = vic_message_close(c->messages);
     cancel_layers--;
     lost = lost || (status == VIC_EPEER && (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0);

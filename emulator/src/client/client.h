@@ -1,4 +1,4 @@
-/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h, debug.h and, for its handles,
+/* client.h: an open vic_client, for the files of this folder. They use vic.h, vic_message.h, debug.h and, for handles,
  * layer.h.
  *
  * Order of locks: that of sending to a peer, or that of receiving, before `lock`, which is held for a few
@@ -27,9 +27,9 @@ struct entry {
     struct entry *chain;         /* of the same bucket */
     uint64_t id;
     uint32_t peer;
-    uint32_t holders; /* threads that use it; who lets go of a done one last frees it */
+    uint32_t holders; /* threads that use it; the last of them frees it if it is done */
     bool sent;        /* at least once */
-    bool done;        /* confirmed, or given up: in no list */
+    bool done;        /* confirmed or given up: it is in no list */
     size_t bytes;
     unsigned char envelope[];
 };
@@ -53,22 +53,22 @@ struct subscription {
 
 /* Another card, or this one. */
 struct peer {
-    lock_t sending;   /* who sends to it has this */
-    _Atomic uint64_t met;    /* its vic_peer_opens when sending to it began; set under `sending`, */
-    _Atomic uint64_t ends;   /* as is its vic_message_ends */
-    _Atomic uint32_t due;    /* there may be something to send */
-    uint64_t room_ns;    /* how long a send waits for room; under `sending` */
+    lock_t sending;              /* of a thread that sends to it */
+    _Atomic uint64_t sent_opens; /* its vic_peer_opens when sending to it began; set under `sending`, */
+    _Atomic uint64_t ends;       /* as is its vic_message_ends */
+    _Atomic uint32_t due;        /* there may be something to send */
+    uint64_t room_ns;            /* how long a send waits for room; under `sending` */
     /* under the client's lock: */
-    struct entry *first, *last, *unsent; /* from `unsent` on: not sent since `met` */
-    bool used;                           /* published to, without confirms */
+    struct entry *first, *last, *unsent; /* unsent: the first that was not sent in its opening `sent_opens` */
+    bool used;                           /* something was published to it without confirms */
     bool asked;                          /* for its patterns */
-    uint64_t sent_stamp;                 /* it has our patterns up to this stamp */
-    uint64_t wants_session, wants_opens; /* whose patterns these are: */
+    uint64_t sent_stamp;                 /* the patterns of this client up to this stamp were sent to it */
+    uint64_t wants_session, wants_opens; /* its client and opening that have bound these patterns */
     struct pattern *wants;
     uint32_t wants_count;
 };
 
-/* Something received that nobody took yet. */
+/* A received message that no call has taken yet. */
 struct item {
     struct item *next;
     size_t size;
@@ -93,7 +93,7 @@ struct vic_client {
     unsigned char *scratch, *late; /* late: a message that is not yet dealt with, or NULL; in scratch or not */
     size_t late_bytes;
     uint32_t late_src;
-    _Atomic uint32_t in_the_way; /* the card that has to confirm and has sent something else, UINT32_MAX: nobody has to */
+    _Atomic uint32_t blocking_card; /* the card that has to confirm and has sent something else, or UINT32_MAX */
 
     lock_t lock; /* of what follows, and of parts of peers */
     struct peer *peers;
@@ -113,59 +113,59 @@ struct vic_client {
 /* ---- progress.c: waiting */
 
 struct progress {
-    uint32_t turns;
+    uint32_t rounds;
     struct wait_whole whole;
 };
 
-/* The wait goes on in another call; for wait_whole_end. */
+/* The wait goes on in the call that follows; the result is for wait_whole_end. */
 static inline int client_continues(struct progress *progress)
 {
     return progress->whole.since_ns != 0 && wait_whole_begin(&progress->whole, 0);
 }
 
-/* What another thread does between client_arm and the client_progress after it makes that end soon. */
+/* What another thread does after client_arm ends the next client_progress soon. */
 void client_arm(struct vic_client *c, const struct progress *progress);
 
-/* Receive something, or wait for who does. VIC_OK: look again. VIC_ENOSPC: what is received has to be taken; if messages of
- * ours are to be confirmed, only when something else comes before their confirms. Else a reason not to wait any longer, but to look once more. */
+/* Receive something, or wait for the thread that does. VIC_OK: look again. VIC_ENOSPC: the inbox is full; if messages are to
+ * be confirmed, only if something else stands before their confirms. Another status ends the wait, after one more look. */
 int client_progress(struct vic_client *c, struct progress *progress, uint64_t deadline_ns);
 
-/* The same for who sends: waits if there is another thread that takes what is received, else VIC_ENOSPC. */
+/* The same for threads that send: with a full inbox it waits if another thread receives, else VIC_ENOSPC. */
 int client_progress_sending(struct vic_client *c, struct progress *progress, uint64_t deadline_ns);
 
 /* ---- receivers.c */
 
-/* This thread takes what is received, until it ends. */
+/* Note that this thread receives, until it ends. */
 void client_be_receiver(struct vic_client *c);
 
-/* The inbox is full, and this thread is in a send: will another one take something? Not one that is in a send and
- * has found the same. */
+/* The inbox is full, and this thread is in a send. True if another thread receives that is not in a send with a full inbox,
+ * too. */
 bool client_others_receive(struct vic_client *c);
 
 /* VIC_ENOSPC: which window is full, and why confirms do not help. */
 int client_fail_full(struct vic_client *c) FAIL_COLD;
 
-/* client_leave of a call that may have asked that. */
+/* client_leave of a call that may have called client_others_receive. */
 int client_leave_sending(struct vic_client *c, int status);
 
-/* Something has changed: threads that wait shall look. */
+/* Wake threads that wait, as something has changed. */
 void client_ring(struct vic_client *c);
 
 /* ---- outbox.c: subscriptions, patterns and messages for one card, in this order; again if it was opened anew */
 
 /* Send until nothing more is due, or `last` (or NULL) is sent. VIC_EBUSY: the card is not open.
  * VIC_ETIMEDOUT: no room now; `patient`: it may wait a little for it. Needs `sending`. */
-int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
+int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool may_wait,
                 uint64_t deadline_ns);
 
 /* Send all cards what is due. Takes locks that are free. */
 void client_send_all_due(struct vic_client *c, uint64_t deadline_ns);
 
-/* The same, now and then. Waits call it. */
+/* The same from time to time. All waits call it. */
 void client_tend(struct vic_client *c, uint64_t deadline_ns);
 
-/* Send an envelope that is short. */
-int client_say(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns);
+/* Send a short envelope. */
+int client_send_short(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns);
 
 /* ---- publish.c: messages that are not confirmed */
 
@@ -178,7 +178,7 @@ void client_entry_release(struct vic_client *c, struct entry *entry);
 
 /* ---- receive.c */
 
-/* Take one message off the card and do what it says. Needs `receiving`. */
+/* Receive one message and do what it says. Needs `receiving`. */
 int client_receive(struct vic_client *c, uint64_t timeout_ns);
 
 /* The same of one card, while the inbox is full: confirms, and what a bridge delivers, which its credit limits.
@@ -207,10 +207,10 @@ void client_end_subscription(struct vic_client *c, uint32_t number);
 /* A VIC_BIND or VIC_UNBIND. */
 int client_wants(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens);
 
-/* Has this one bound a pattern that the key has? */
+/* True if one of the patterns matches the key. */
 bool client_has_bound(const struct pattern *patterns, const struct vic_envelope *e);
 
-/* Drop patterns that were unbound, once all that knew them know that. */
+/* Free patterns that were unbound, when all cards that had them know that. */
 void client_forget_patterns(struct vic_client *c);
 
 void client_free_patterns(struct pattern *patterns);

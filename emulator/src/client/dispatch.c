@@ -1,7 +1,7 @@
-/* What messages of others say. They may say anything. */
+/* Doing what received messages say. They may hold anything. */
 #include "client.h"
 
-/* Back to the program, with what it had published. */
+/* Give a refusal to the program, with the message that it had published. */
 static int give_back(struct vic_client *c, struct entry *entry, unsigned flags, uint64_t opens)
 {
     struct vic_envelope e;
@@ -54,7 +54,7 @@ static int refusal(struct vic_client *c, uint32_t src, const struct vic_envelope
     return status;
 }
 
-/* Does it wait in the inbox, without a credit that limits how many do? */
+/* True if the message goes to the inbox, and no credit limits how many such messages come. */
 static bool fills(const struct vic_client *c, const struct vic_envelope *e)
 {
     return e->kind == VIC_TOPIC || (e->kind == VIC_PUBLISH && (c->flags & VIC_CLIENT_BRIDGE) != 0);
@@ -102,7 +102,7 @@ int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t
     lock_give(&c->lock);
     if (status == VIC_ERANGE) { /* of an earlier client's subscription; without room the next one is answered */
         struct vic_envelope no = {.kind = VIC_UNSUBSCRIBE, .session = e.subscriber, .id = e.subscription};
-        client_say(c, src, &no, 0);
+        client_send_short(c, src, &no, 0);
         status = VIC_OK;
     }
     return status;

@@ -1,4 +1,5 @@
-/* What is to be sent to a card: our subscriptions, patterns and messages; all of it again when it was opened anew. */
+/* What has to be sent to a card: subscriptions, patterns and messages of this client. When the card was opened again, all
+ * of it is sent again. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -10,7 +11,7 @@ enum {
     ROOM_MOST_NS = 1 * 1000 * 1000 * 1000
 };
 
-/* One thing to send. */
+/* One message to send. */
 struct errand {
     struct vic_envelope e;
     struct entry *entry; /* a message of ours, or: */
@@ -124,12 +125,12 @@ static int look_up(struct vic_client *c, uint32_t to, uint64_t *opens, uint64_t 
     if (status == VIC_OK) {
         status = vic_message_ends(c->messages, to, ends);
     }
-    *anew = status == VIC_OK && (*opens != atomic_load(&peer->met) || *ends != atomic_load(&peer->ends));
+    *anew = status == VIC_OK && (*opens != atomic_load(&peer->sent_opens) || *ends != atomic_load(&peer->ends));
     return status;
 }
 
-/* Another incarnation knows nothing of us, or there is none. */
-static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64_t ends)
+/* The card was opened again, so that it knows nothing of this client; or it is closed. */
+static void restart(struct vic_client *c, uint32_t to, uint64_t opens, uint64_t ends)
 {
     struct peer *peer = &c->peers[to];
     lock_take(c->card, &c->lock);
@@ -148,7 +149,7 @@ static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64
     peer->unsent = peer->first;
     lock_give(&c->lock);
     peer->room_ns = ROOM_NS;
-    atomic_store(&peer->met, opens);
+    atomic_store(&peer->sent_opens, opens);
     atomic_store(&peer->ends, ends);
 }
 
@@ -160,18 +161,18 @@ static bool is_sent(struct vic_client *c, const struct entry *entry)
     return sent;
 }
 
-static int run_errand(struct vic_client *c, uint32_t to, const struct errand *errand, bool patient,
+static int run_errand(struct vic_client *c, uint32_t to, const struct errand *errand, bool may_wait,
                       uint64_t deadline_ns)
 {
     struct peer *peer = &c->peers[to];
     bool is_long = errand->entry != NULL && errand->entry->bytes > SHORT;
-    bool waits = is_long || (patient && to != c->me); /* for itself nobody would make room meanwhile */
+    bool waits = is_long || (may_wait && to != c->me); /* for itself nobody would make room meanwhile */
     uint64_t timeout_ns = waits ? deadline_slice(c->card, peer->room_ns, deadline_ns) : 0;
     int status;
     if (errand->entry != NULL) {
         status = vic_message_send(c->messages, to, errand->entry->envelope, errand->entry->bytes, timeout_ns);
     } else {
-        status = client_say(c, to, &errand->e, timeout_ns);
+        status = client_send_short(c, to, &errand->e, timeout_ns);
     }
     if (status != VIC_ETIMEDOUT) {
         peer->room_ns = ROOM_NS;
@@ -181,7 +182,7 @@ static int run_errand(struct vic_client *c, uint32_t to, const struct errand *er
     return status;
 }
 
-int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
+int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool may_wait,
                 uint64_t deadline_ns)
 {
     struct errand errand;
@@ -193,7 +194,7 @@ int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last,
             return status;
         }
         if (anew) {
-            begin_anew(c, to, opens, ends);
+            restart(c, to, opens, ends);
         }
         if (opens % 2 == 0) {
             return VIC_EBUSY;
@@ -201,7 +202,7 @@ int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last,
         if ((last != NULL && is_sent(c, last)) || !find_errand(c, to, &errand)) {
             return VIC_OK;
         }
-        status = run_errand(c, to, &errand, patient, deadline_ns);
+        status = run_errand(c, to, &errand, may_wait, deadline_ns);
         if (status == VIC_OK) {
             errand_is_done(c, to, &errand);
         }
@@ -214,7 +215,7 @@ int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last,
     }
 }
 
-int client_say(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns)
+int client_send_short(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns)
 {
     unsigned char room[VIC_ENVELOPE_MOST + VIC_KEY_MOST + 8];
     size_t bytes = 0; /* what errands say is sound, and short */

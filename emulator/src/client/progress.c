@@ -4,7 +4,7 @@
 #include "client.h"
 
 enum {
-    QUICK = 64,                  /* turns before a wait is one of the card */
+    SPINS = 64,                  /* rounds before a wait sleeps */
     SLICE_NS = 10 * 1000 * 1000, /* after which is looked for what makes no noise */
     NUDGE_NS = 1000 * 1000,      /* of who waits for another thread: the counter is a hint */
     MANY = 32                    /* messages that are taken at a time if they are there */
@@ -19,14 +19,14 @@ void client_ring(struct vic_client *c)
 
 void client_arm(struct vic_client *c, const struct progress *progress)
 {
-    if (progress->turns >= QUICK) {
+    if (progress->rounds >= SPINS) {
         vic_counter_set(c->card, c->wake, 1);
     }
 }
 
-/* Waits end: what has come by now counts, though the thread that receives for all has not taken it yet. Its wait ends as
- * well, so it does not keep the lock for long. */
-static void take_the_last(struct vic_client *c)
+/* A card has died: receive what has come before that. The thread that receives for all holds the lock for a moment only, as
+ * its wait ends as well. */
+static void receive_last(struct vic_client *c)
 {
     lock_take(c->card, &c->receiving);
     while (!client_inbox_full(c) && client_receive(c, 0) == VIC_OK) {
@@ -37,7 +37,7 @@ static void take_the_last(struct vic_client *c)
 static int wait_for_receiver(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
-    if (progress->turns++ < QUICK && slice > 0) {
+    if (progress->rounds++ < SPINS && slice > 0) {
         vic_relax(c->card);
         return VIC_OK;
     }
@@ -45,7 +45,7 @@ static int wait_for_receiver(struct vic_client *c, struct progress *progress, ui
     int status = vic_counter_wait(c->card, c->wake, slice);
     atomic_fetch_sub(&c->waiters, 1);
     if (status != VIC_OK && status != VIC_ETIMEDOUT) {
-        take_the_last(c);
+        receive_last(c);
     }
     status = status == VIC_ETIMEDOUT ? VIC_OK : status;
     return status == VIC_OK && slice == 0 ? VIC_ETIMEDOUT : status;
@@ -54,7 +54,7 @@ static int wait_for_receiver(struct vic_client *c, struct progress *progress, ui
 int client_fail_full(struct vic_client *c)
 {
     char why[80] = "no confirm is awaited that could get past them";
-    uint32_t from = atomic_load(&c->in_the_way);
+    uint32_t from = atomic_load(&c->blocking_card);
     if (from != UINT32_MAX) {
         snprintf(why, sizeof why, "card %u, which has to confirm, has sent something else before", from);
     }
@@ -62,7 +62,7 @@ int client_fail_full(struct vic_client *c)
                             "call vic_client_recv", c->window_bytes, why);
 }
 
-/* The next card from `from` on that has to confirm messages of ours; UINT32_MAX: none has. */
+/* The next card from `from` on that has to confirm messages of this client, UINT32_MAX if there is none. */
 static uint32_t who_confirms(struct vic_client *c, uint32_t from)
 {
     uint32_t found = UINT32_MAX;
@@ -75,15 +75,15 @@ static uint32_t who_confirms(struct vic_client *c, uint32_t from)
     return found;
 }
 
-/* The inbox is full, and confirms may be behind what others send. */
+/* The inbox is full, but confirms may wait behind what other cards have sent: receive those. */
 static int receive_confirms(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     bool waits = progress->whole.kind == WAIT_PUBLISH || progress->whole.kind == WAIT_CONFIRM;
-    uint32_t from = waits ? who_confirms(c, progress->turns++ % c->cards) : UINT32_MAX;
+    uint32_t from = waits ? who_confirms(c, progress->rounds++ % c->cards) : UINT32_MAX;
     uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
     int status = from != UINT32_MAX ? client_receive_confirms(c, from, slice) : VIC_ENOSPC;
     if (status == VIC_ENOSPC) {
-        atomic_store(&c->in_the_way, from != UINT32_MAX ? c->late_src : from);
+        atomic_store(&c->blocking_card, from != UINT32_MAX ? c->late_src : from);
     }
     return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }

@@ -34,7 +34,7 @@ static void link_entry(struct vic_client *c, struct entry *entry)
     c->unconfirmed_bytes += entry->bytes;
 }
 
-/* Out of all lists; its holders keep it alive. */
+/* Take it out of all lists. Its holders keep it in memory. */
 void client_entry_end(struct vic_client *c, struct entry *entry)
 {
     struct peer *peer = &c->peers[entry->peer];
@@ -93,7 +93,7 @@ static int enter_window(struct vic_client *c, struct entry *entry, uint64_t dead
     }
 }
 
-/* Sent or confirmed, by whomever. `give_up`: end it if it is not, unless somebody is sending it just now. */
+/* True if it was sent or confirmed, by any thread. `give_up`: if not, end it, unless another thread is sending it. */
 static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, bool *ended)
 {
     lock_take(c->card, &c->lock);
@@ -132,11 +132,11 @@ static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadli
         if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_EBUSY) {
             reason = status;
         } else if (!mine && reason == VIC_OK && deadline_left(c->card, deadline_ns) > 0) {
-            vic_relax(c->card); /* another thread is at it */
+            vic_relax(c->card); /* another thread sends to this card */
         } else if (reason == VIC_OK) {
             reason = client_progress_sending(c, &progress, deadline_ns);
         } else {
-            vic_relax(c->card); /* another thread is just sending it */
+            vic_relax(c->card); /* another thread sends this message */
         }
     }
 }
@@ -153,7 +153,7 @@ static int publish_kept(struct vic_client *c, struct entry *entry, uint64_t dead
     return status;
 }
 
-/* Without confirms. */
+/* Publish without a confirm. */
 static int publish_once(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
     struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
@@ -227,7 +227,7 @@ LOGGED(vic_client_publish,
        VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns),
        "", NULL)
 
-/* Nothing up to this id waits to be confirmed. */
+/* True if all messages up to this id are confirmed. */
 static bool is_confirmed(struct vic_client *c, uint64_t id)
 {
     bool all = true;
@@ -248,7 +248,7 @@ static bool is_used(struct vic_client *c, uint32_t to)
     return used;
 }
 
-/* The bridges have it; what other cards have not taken of our greetings is no matter. */
+/* Wait until the cards to which messages were published have taken them. */
 static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 {
     struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0}};

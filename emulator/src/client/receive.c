@@ -1,4 +1,4 @@
-/* What is received: off the card, into the inbox, to the program. */
+/* Receiving: from the card into the inbox, and from there to the program. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -11,7 +11,7 @@ bool client_inbox_full(struct vic_client *c)
     return full;
 }
 
-/* What was received and could not be kept, for want of memory or of room, stays the next. */
+/* A message for which there is no memory or room stays in c->late, and is the next. */
 static int receive(struct vic_client *c, uint32_t only, bool full, uint64_t timeout_ns)
 {
     int status = VIC_OK;
@@ -85,7 +85,7 @@ int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e
     return VIC_OK;
 }
 
-/* The program has it from now on. */
+/* Give the first message of the inbox to the program. False if there is none. */
 static bool take(struct vic_client *c, struct vic_delivery *delivery)
 {
     lock_take(c->card, &c->lock);
@@ -123,7 +123,7 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
             return client_leave(c, reason);
         }
         reason = client_progress(c, &progress, deadline_ns);
-        reason = reason == VIC_ENOSPC ? VIC_OK : reason; /* another thread took it all */
+        reason = reason == VIC_ENOSPC ? VIC_OK : reason; /* another thread has emptied the inbox meanwhile */
     }
 }
 
@@ -148,7 +148,7 @@ static int vic_client_release_call(vic_client_t *c, struct vic_delivery *deliver
 LOGGED(vic_client_release, (vic_client_t *c, struct vic_delivery *delivery), (c, delivery),
        c == NULL ? NULL : c->card, "id", VALUES(delivery != NULL ? (int64_t)delivery->id : 0), "", NULL)
 
-/* To the card that sent it, as long as that knows of it. */
+/* Answer the card that sent it, unless that has closed since. */
 static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e,
                   uint64_t deadline_ns)
 {
@@ -161,7 +161,7 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
             return status;
         }
         int outermost = client_continues(&progress);
-        status = client_say(c, delivery->src, e, deadline_slice(c->card, SLICE_NS, deadline_ns));
+        status = client_send_short(c, delivery->src, e, deadline_slice(c->card, SLICE_NS, deadline_ns));
         wait_whole_end(outermost);
         if (status != VIC_ETIMEDOUT || deadline_left(c->card, deadline_ns) == 0) {
             return status;

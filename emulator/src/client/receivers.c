@@ -1,4 +1,4 @@
-/* Threads that take what is received. Each counts from its first vic_client_recv until it ends; not by its pthread_t,
+/* The threads that call vic_client_recv. Each counts from its first call until it ends; not by its pthread_t,
  * which says nothing of a thread that has ended, and may be that of another one then. */
 #include <stdlib.h>
 
@@ -81,7 +81,7 @@ void client_be_receiver(struct vic_client *c)
     }
     struct receiving *r = malloc(sizeof *r);
     if (r == NULL) {
-        return; /* then nobody waits for this thread */
+        return; /* without memory other threads do not wait for this one */
     }
     pthread_once(&once, make_key);
     forget_closed();

@@ -1,4 +1,4 @@
-/* Subscriptions to queues: what bridges are to be told about them. */
+/* Subscriptions to queues, and what is sent to bridges about them. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -15,8 +15,8 @@ void client_end_subscription(struct vic_client *c, uint32_t number)
     }
 }
 
-/* A first attempt; if there is no room, later. */
-static void tell_now(struct vic_client *c, uint32_t bridge)
+/* Send it now, or if there is no room with a later call. */
+static void try_to_send(struct vic_client *c, uint32_t bridge)
 {
     struct peer *peer = &c->peers[bridge];
     atomic_store(&peer->due, 1);
@@ -55,7 +55,7 @@ static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const cha
     if (subscription != NULL) {
         *subscription = number;
     }
-    tell_now(c, bridge);
+    try_to_send(c, bridge);
     return client_leave(c, VIC_OK);
 }
 
@@ -84,7 +84,7 @@ static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
     }
     lock_give(&c->lock);
     if (status == VIC_OK) {
-        tell_now(c, bridge);
+        try_to_send(c, bridge);
     }
     return client_leave(c, status == VIC_OK ? status : fail(status, "there is no subscription %u, or it has ended",
                                                             subscription));

@@ -1,4 +1,4 @@
-/* Fan-out: the patterns that cards have bound, and messages to all that want them. */
+/* Fan-out: the patterns that cards have bound, and messages to all cards that have bound one that matches. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -42,7 +42,7 @@ void client_free_patterns(struct pattern *patterns)
     }
 }
 
-/* ---- what others want */
+/* ---- patterns of other cards */
 
 int client_wants(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)
 {
@@ -81,7 +81,7 @@ bool client_has_bound(const struct pattern *patterns, const struct vic_envelope 
     return patterns != NULL;
 }
 
-/* ---- what we want */
+/* ---- patterns of this card */
 
 void client_forget_patterns(struct vic_client *c)
 {
@@ -160,8 +160,8 @@ LOGGED(vic_client_unbind, (vic_client_t *c, const char *pattern), (c, pattern),
 
 /* ---- messages */
 
-/* Who has bound what may stand in messages that have come. */
-static void take_what_is_there(struct vic_client *c)
+/* Receive what has come: it may tell which cards have bound what. */
+static void receive_available(struct vic_client *c)
 {
     if (lock_try(&c->receiving)) {
         for (int i = 0; i < DRAIN && !client_inbox_full(c) && client_receive(c, 0) == VIC_OK; i++) {
@@ -171,7 +171,7 @@ static void take_what_is_there(struct vic_client *c)
     }
 }
 
-static bool is_wanted(struct vic_client *c, uint32_t to, const struct vic_envelope *e)
+static bool peer_wants(struct vic_client *c, uint32_t to, const struct vic_envelope *e)
 {
     uint64_t opens;
     if (vic_peer_opens(c->card, to, &opens) != VIC_OK || opens % 2 == 0) {
@@ -179,19 +179,19 @@ static bool is_wanted(struct vic_client *c, uint32_t to, const struct vic_envelo
     }
     lock_take(c->card, &c->lock);
     const struct peer *peer = &c->peers[to];
-    bool wanted = peer->wants_opens == opens && client_has_bound(peer->wants, e);
+    bool wants_it = peer->wants_opens == opens && client_has_bound(peer->wants, e);
     lock_give(&c->lock);
-    return wanted;
+    return wants_it;
 }
 
-/* *sent: to one more; none if it left, or no longer wants it. */
+/* Count in *sent if it was sent; not if the card has left, or no longer wants it. */
 static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope *e, const void *data,
                    size_t bytes, uint32_t *sent, uint64_t deadline_ns)
 {
     struct progress progress = {.whole = {WAIT_RING, to, 0}};
     int status = VIC_OK;
     uint64_t slice = SLICE_NS;
-    while (status == VIC_OK && is_wanted(c, to, e)) {
+    while (status == VIC_OK && peer_wants(c, to, e)) {
         int outermost = client_continues(&progress);
         status = vic_message_send(c->messages, to, data, bytes, deadline_slice(c->card, slice, deadline_ns));
         wait_whole_end(outermost);
@@ -228,7 +228,7 @@ static int vic_client_topic_call(vic_client_t *c, const char *topic, const void 
     }
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     client_tend(c, 0);
-    take_what_is_there(c);
+    receive_available(c);
     lock_take(c->card, &c->lock);
     e.id = ++c->id;
     lock_give(&c->lock);

@@ -234,7 +234,8 @@ void news_hint(struct timed *own);                 /* waits may end with news th
 struct move *news_move(struct timed *own, uint32_t tag); /* the transfer of a tag, or NULL: it is of something else */
 bool timed_chance(struct timed *own, double probability);
 
-/* True: what has come does not show at this look, by the fault extra-polls. Never when waits end, as this may be the last look. */
+/* True if, by the fault extra-polls, this look does not see what has come. Never when waits end, as this may be the last
+ * look. */
 bool timed_overlooks(const struct member *me);
 
 /* ---- any.c, send.c, timed.c, transfer.c: the table */
