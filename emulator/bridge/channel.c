@@ -72,15 +72,15 @@ static int send_header(struct publisher *publisher, const struct message *messag
 /* The next frame of publisher->part; before the first of them method and header. */
 static int send_next_frame(struct publisher *publisher, size_t frame_bytes)
 {
-    struct message *message = publisher->part;
+    struct message *message = publisher->partial;
     int status = AMQP_STATUS_OK;
-    if (publisher->part_at == 0) {
+    if (publisher->partial_at == 0) {
         status = send_method(publisher, message);
         status = status == AMQP_STATUS_OK ? send_header(publisher, message) : status;
     }
     amqp_frame_t frame = {.frame_type = AMQP_FRAME_BODY, .channel = CHANNEL};
-    frame.payload.body_fragment = bytes_of(message->body + publisher->part_at, frame_bytes);
-    publisher->part_at += frame_bytes;
+    frame.payload.body_fragment = bytes_of(message->body + publisher->partial_at, frame_bytes);
+    publisher->partial_at += frame_bytes;
     if (status == AMQP_STATUS_OK && !publisher->link.url->tls) {
         return outbox_body(&publisher->outbox, &publisher->link, CHANNEL, frame.payload.body_fragment);
     }
@@ -104,8 +104,8 @@ static void published(struct publisher *publisher, struct message *message)
 static int send_some(struct publisher *publisher)
 {
     size_t most = (size_t)amqp_get_frame_max(publisher->link.state) - FRAME_EXTRA;
-    struct message *message = publisher->part != NULL ? publisher->part : publisher->next.first;
-    size_t left = message->body_bytes - (publisher->part != NULL ? publisher->part_at : 0);
+    struct message *message = publisher->partial != NULL ? publisher->partial : publisher->next.first;
+    size_t left = message->body_bytes - (publisher->partial != NULL ? publisher->partial_at : 0);
     size_t frame_bytes = left < most ? left : most;
     bool asks = publisher->link.allowance < frame_bytes + HEADS; /* the system knows of what it was given */
     int status = asks || left > most ? outbox_flush(&publisher->outbox, &publisher->link) : AMQP_STATUS_OK;
@@ -116,21 +116,21 @@ static int send_some(struct publisher *publisher)
         publisher->wants_room = true;
         return AMQP_STATUS_OK;
     }
-    if (publisher->part == NULL) { /* ours to publish again if this fails */
-        publisher->part = queue_take(&publisher->next);
-        publisher->part_at = 0;
+    if (publisher->partial == NULL) { /* ours to publish again if this fails */
+        publisher->partial = queue_take(&publisher->next);
+        publisher->partial_at = 0;
     }
     if (publisher->link.url->tls || message->body_bytes > most) {
         link_cork(&publisher->link, true); /* small frames by rabbitmq-c */
     }
     if (message->body_bytes <= most) {
         status = send_short(publisher, message);
-        publisher->part_at = message->body_bytes;
+        publisher->partial_at = message->body_bytes;
     } else {
         status = send_next_frame(publisher, frame_bytes);
     }
-    if (status == AMQP_STATUS_OK && publisher->part_at == message->body_bytes) {
-        publisher->part = NULL;
+    if (status == AMQP_STATUS_OK && publisher->partial_at == message->body_bytes) {
+        publisher->partial = NULL;
         published(publisher, message);
     }
     return status;
@@ -143,8 +143,8 @@ enum fault publisher_publish(struct publisher *publisher)
     publisher->wants_room = false;
     for (unsigned i = 0; i < BATCH && status == AMQP_STATUS_OK && !link->blocked && !publisher->wants_room;
          i++) {
-        bool there = publisher->next.first != NULL && !flight_is_full(&publisher->flight);
-        if (publisher->part == NULL && !there) {
+        bool found = publisher->next.first != NULL && !flight_is_full(&publisher->flight);
+        if (publisher->partial == NULL && !found) {
             break;
         }
         status = send_some(publisher);
@@ -252,11 +252,11 @@ static void returned(struct publisher *publisher, const amqp_basic_properties_t 
 enum fault publisher_read(struct publisher *publisher)
 {
     amqp_frame_t frame;
-    bool there = true;
+    bool found = true;
     enum fault fault = FAULT_NONE;
     while (fault == FAULT_NONE) {
-        fault = link_frame(&publisher->link, &frame, &there);
-        if (fault != FAULT_NONE || !there) {
+        fault = link_frame(&publisher->link, &frame, &found);
+        if (fault != FAULT_NONE || !found) {
             break;
         }
         if (frame.frame_type == AMQP_FRAME_METHOD) {

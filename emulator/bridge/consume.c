@@ -79,15 +79,15 @@ static void read_inbox(struct consumer *consumer)
 static enum fault read_frames(struct consumer *consumer)
 {
     amqp_frame_t frame;
-    bool there = true;
+    bool found = true;
     enum fault fault = FAULT_NONE;
-    for (unsigned i = 0; i < FRAMES && fault == FAULT_NONE && there; i++) {
-        fault = link_frame(&consumer->link, &frame, &there);
-        if (fault == FAULT_NONE && there) {
+    for (unsigned i = 0; i < FRAMES && fault == FAULT_NONE && found; i++) {
+        fault = link_frame(&consumer->link, &frame, &found);
+        if (fault == FAULT_NONE && found) {
             fault = deliver_frame(consumer, &frame);
         }
     }
-    for (size_t i = 0; i < consumer->channels && !there; i++) {
+    for (size_t i = 0; i < consumer->channels && !found; i++) {
         consumer->channel[i]->lingers = consumer->channel[i]->consuming;
     }
     return fault;
@@ -117,7 +117,7 @@ static enum fault hand_out(struct consumer *consumer)
         size_t which = (begin + i) % consumer->channels;
         struct channel *channel = consumer->channel[which];
         if (channel->is_open && channel->first != NULL) {
-            fault = deliver_tell_broker(consumer, channel);
+            fault = deliver_send_acks(consumer, channel);
             if (goes_on && !deliver_waiting(consumer, channel)) {
                 goes_on = false;
                 consumer->turn = which + 1; /* the others first */

@@ -78,8 +78,8 @@ struct consumer {
     size_t refusals_kept;
     struct delivery *bucket[BUCKETS];
     uint64_t last_id;
-    uint64_t look_ns; /* when to look who has left */
-    bool wants_room;  /* the broker is to be told something, but takes nothing */
+    uint64_t look_ns; /* time of the next subscribers_look */
+    bool wants_room;  /* something has to be sent to the broker, which has no room */
     bool blocked;     /* as counted */
 };
 
@@ -93,14 +93,14 @@ void consumer_close(struct consumer *consumer); /* NULL is good */
 
 void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
 void unsubscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
-void subscribers_look(struct consumer *consumer); /* who has left? who has room for a refusal? */
+void subscribers_look(struct consumer *consumer); /* drop those that have left; send refusals for which there is room now */
 bool subscribers_any(const struct consumer *consumer);
 
-/* Tell everybody of a queue that this was it. */
+/* End all subscriptions of a queue, and say why. */
 void subscribers_refuse(struct consumer *consumer, struct channel *channel, const char *why);
 void refusals_forget(struct consumer *consumer);
 
-/* Begin to consume wherever somebody waits for it, stop where nobody does. */
+/* Begin to consume the queues that have subscribers, and stop those that have none. */
 enum fault channels_attend(struct consumer *consumer);
 
 /* ---- incoming.c */
@@ -114,16 +114,16 @@ void delivery_drop(struct consumer *consumer, struct channel *channel, struct de
 enum fault delivery_return(struct consumer *consumer, struct channel *channel,
                            struct delivery *delivery); /* to the queue */
 
-/* Give what waits to those who may have it. False: that took time, and for nothing; the link is to be looked after
- * before the next try. */
+/* Give waiting deliveries to subscribers that have credit. False: a send timed out, so the link has to be served before the
+ * next try. */
 bool deliver_waiting(struct consumer *consumer, struct channel *channel);
 void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
-enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel); /* what was acknowledged */
+enum fault deliver_send_acks(struct consumer *consumer, struct channel *channel); /* what was acknowledged */
 void deliver_requeue(struct consumer *consumer, struct channel *channel,
                      const struct subscriber *of);                       /* NULL: what waits */
 
-/* The connection has gone: the broker gives all of it anew. What programs have stays in the books until they are
- * done with it, as it counts against their credit. */
+/* The connection was lost, so the broker delivers everything again. Deliveries that programs have stay counted until they
+ * acknowledge them, as they use credit. */
 void deliver_forget(struct consumer *consumer, struct channel *channel);
 
 #endif

@@ -175,14 +175,14 @@ void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_enve
     }
 }
 
-static int tell_one(struct consumer *consumer, const struct channel *channel, const struct delivery *delivery)
+static int ack_one(struct consumer *consumer, const struct channel *channel, const struct delivery *delivery)
 {
     amqp_connection_state_t state = consumer->link.state;
     return delivery->back ? amqp_basic_nack(state, channel->number, delivery->tag, 0, 1)
                           : amqp_basic_ack(state, channel->number, delivery->tag, 0);
 }
 
-enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel)
+enum fault deliver_send_acks(struct consumer *consumer, struct channel *channel)
 {
     int status = AMQP_STATUS_OK;
     uint64_t all_up_to = 0;
@@ -202,7 +202,7 @@ enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channe
             if (status != AMQP_STATUS_OK || !has_room(consumer)) {
                 break;
             }
-            status = tell_one(consumer, channel, each);
+            status = ack_one(consumer, channel, each);
             delivery_drop(consumer, channel, each);
         }
     }

@@ -5,7 +5,7 @@
 
 #include "consume.h"
 
-static void wait_here(struct channel *channel, struct delivery *delivery)
+static void add_waiting(struct channel *channel, struct delivery *delivery)
 {
     delivery->next_waiting = NULL;
     *(channel->first_waiting != NULL ? &channel->last_waiting->next_waiting : &channel->first_waiting) =
@@ -44,7 +44,7 @@ static void complete(struct consumer *consumer, struct channel *channel)
     struct delivery *delivery = channel->coming;
     channel->coming = NULL;
     if (channel->consuming && delivery->message != NULL) {
-        wait_here(channel, delivery);
+        add_waiting(channel, delivery);
     } else { /* all had left when it came, or it is too long */
         delivery_return(consumer, channel, delivery);
     }

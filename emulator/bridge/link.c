@@ -19,8 +19,8 @@ enum { ALLOWANCE = 64 << 10, CONNECTION = 0 }; /* the channel of the connection 
 #define SECOND_NS UINT64_C(1000000000)
 #define ANSWER_NS (10 * SECOND_NS) /* as in login.c: so long may the broker think */
 
-/* Between another thread's look at the descriptor of a link and its shutdown nobody closes it: the number would be
- * that of another connection at once. */
+/* Held by another thread while it reads the descriptor of a link and shuts it, so that the descriptor is not closed in
+ * between: its number could be that of another connection then. */
 static pthread_mutex_t descriptors = PTHREAD_MUTEX_INITIALIZER;
 
 void link_shut(struct link *link)
@@ -42,7 +42,7 @@ void link_guard(struct link *link)
     }
 }
 
-/* The thread of the link is going to call rabbitmq-c. */
+/* The thread of the link is about to call rabbitmq-c: set the time at which it should be back. */
 static void expect_back(struct link *link, uint64_t more_ns)
 {
     uint64_t silence_ns = 2 * link->heartbeat_s * SECOND_NS;
@@ -85,10 +85,10 @@ static enum fault connection_method(struct link *link, const amqp_method_t *meth
     return FAULT_NONE;
 }
 
-enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *there)
+enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *found)
 {
     static const struct timeval at_once = {0, 0};
-    for (*there = false;;) {
+    for (*found = false;;) {
         forget_memory(link);
         int status = amqp_simple_wait_frame_noblock(link->state, frame, &at_once);
         if (status == AMQP_STATUS_TIMEOUT) {
@@ -99,7 +99,7 @@ enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *there)
             return link_status(link, status, "connection");
         }
         if (frame->channel != CONNECTION) {
-            *there = true;
+            *found = true;
             return FAULT_NONE;
         }
         enum fault fault = FAULT_NONE;
@@ -142,7 +142,7 @@ void link_cork(struct link *link, bool on)
     }
 }
 
-/* Has something come that nobody looked at, as this thread was held up itself? */
+/* True if something has come that was not read, as this thread itself was late. */
 static bool is_heard(struct link *link)
 {
     struct pollfd look = {link->fd, POLLIN, 0};
@@ -154,7 +154,7 @@ static bool is_heard(struct link *link)
     return (look.revents & POLLIN) != 0;
 }
 
-/* When the next heartbeat has to go; what was not heard for too long is down. */
+/* Send a heartbeat if it is due; *next_ns: when the next one is. FAULT_DOWN if nothing was heard for too long. */
 static enum fault heartbeats(struct link *link, uint64_t *next_ns)
 {
     uint64_t every = link->heartbeat_s * UINT64_C(1000000000), now = now_ns();
@@ -167,7 +167,7 @@ static enum fault heartbeats(struct link *link, uint64_t *next_ns)
                  (unsigned long long)(2 * link->heartbeat_s));
         return FAULT_DOWN;
     }
-    if (now - link->said_ns >= every / 2) {
+    if (now - link->sent_ns >= every / 2) {
         amqp_frame_t beat = {.frame_type = AMQP_FRAME_HEARTBEAT, .channel = CONNECTION};
         if (link_has_room(link, 8)) {
             int status = amqp_send_frame(link->state, &beat);
@@ -175,9 +175,9 @@ static enum fault heartbeats(struct link *link, uint64_t *next_ns)
                 return link_status(link, status, "heartbeat");
             }
         }
-        link->said_ns = now; /* without room what is there already says that we live */
+        link->sent_ns = now; /* without room the bytes on their way do as a heartbeat */
     }
-    *next_ns = link->said_ns + every / 2;
+    *next_ns = link->sent_ns + every / 2;
     return FAULT_NONE;
 }
 

@@ -1,8 +1,9 @@
-/* link.h: one AMQP connection, used by one thread. Nothing here waits for ever: rabbitmq-c does in a frame that is longer
- * than the room in the send buffer; then another thread, which calls link_guard, shuts the connection.
+/* link.h: one AMQP connection, used by one thread. No call here waits for ever, except that rabbitmq-c does while it sends
+ * a frame that is longer than the room in the send buffer. Then another thread shuts the connection: by link_guard after
+ * two heartbeats, or by link_shut when the bridge ends.
  *
- * rabbitmq-c's own heartbeats are off after the login (they would be sent from within calls that then wait):
- * whoever has the link calls link_wait, which sends and checks them.
+ * rabbitmq-c's own heartbeats are off after the login, as it would send them within calls that then wait. The thread of
+ * the link calls link_wait, which sends and checks them.
  */
 #ifndef BRIDGE_LINK_H
 #define BRIDGE_LINK_H
@@ -16,24 +17,24 @@ struct bridge;
 
 enum fault {
     FAULT_NONE,
-    FAULT_DOWN,   /* may work later, or elsewhere */
-    FAULT_REFUSED /* will not work until somebody changes something: password, vhost, certificate, topology */
+    FAULT_DOWN,   /* another try, or another broker, may work */
+    FAULT_REFUSED /* another try cannot work: wrong password, vhost, certificate or topology */
 };
 
 struct link {
     const struct options *options;
     char name[64];                 /* as the broker shows it */
     amqp_connection_state_t state; /* NULL: none */
-    _Atomic int fd;                /* -1: none; another thread uses link_shut */
+    _Atomic int fd;                /* -1: none; other threads use link_shut */
     const struct url *url;
-    size_t turn;   /* the URL to be tried next */
-    bool blocked;  /* the broker wants nothing published for now */
-    bool readable; /* something may be there to be read */
+    size_t turn;   /* index of the URL to try next */
+    bool blocked;  /* the broker takes no messages for now */
+    bool readable; /* there may be something to read */
     bool corked;
     size_t allowance;     /* bytes that can be sent without a further look */
-    uint64_t heartbeat_s; /* as agreed */
-    uint64_t heard_ns, said_ns;
-    _Atomic uint64_t overdue_ns; /* when its thread should be back from calls of rabbitmq-c; 0: they end themselves */
+    uint64_t heartbeat_s; /* as agreed with the broker */
+    uint64_t heard_ns, sent_ns;
+    _Atomic uint64_t overdue_ns; /* when its thread should be back from calls of rabbitmq-c; 0: there is no limit */
     bool channel_only; /* the last fault closed a channel, not the connection */
     char why[1024];    /* of the last fault */
 };
@@ -41,14 +42,16 @@ struct link {
 /* Connect to the next URL, log in. */
 enum fault link_open(struct link *link);
 
-/* Say goodbye, if `polite`: the broker has taken all that was sent before when this returns true. */
+/* Close it. `polite`: tell the broker, and wait for its answer; true then means that it has taken all that was sent. */
 bool link_close(struct link *link, bool polite);
 
-/* For another thread: calls that wait there end. link_forget: the descriptor is about to be closed. */
+/* Called by another thread: end calls that wait in it. */
 void link_shut(struct link *link);
 
-/* For another thread, now and then: shut it if its thread is overdue: two heartbeats when it sends. */
+/* Called by another thread from time to time: shut it if its thread is overdue, which is two heartbeats when it sends. */
 void link_guard(struct link *link);
+
+/* From now on those two leave it alone, as its descriptor is about to be closed. */
 void link_forget(struct link *link);
 
 /* The outcome of the last call of rabbitmq-c that returned a pointer; `doing` says what it was. */
@@ -57,18 +60,18 @@ enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_cha
                       const char *doing);
 enum fault link_status(struct link *link, int status, const char *doing);
 
-/* The next frame that is there. FAULT_NONE and *there = false: none. Frames of the connection itself (blocked,
- * close) are seen to. What the frame points to is there until the next call. */
-enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *there);
+/* Read the next frame that has come. FAULT_NONE and *found = false: there is none. Frames of the connection itself
+ * (blocked, close) are handled here. What the frame points to is valid until the next call. */
+enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *found);
 
-/* May so many bytes be sent without waiting? Sets readable as well. */
+/* True if so many bytes can be sent without waiting. It updates `readable`. */
 bool link_has_room(struct link *link, size_t bytes);
 
 /* Hold small frames back until they are many, or let them go. */
 void link_cork(struct link *link, bool on);
 
-/* Wait until there is something to read, `wake` (an eventfd, emptied) was written to, room to send if `send`,
- * or time has passed. Heartbeats. */
+/* Wait until there is something to read, room to send (if `send`), a write to the eventfd `wake`, which is emptied, or the
+ * timeout. Sends heartbeats; FAULT_DOWN if none have come for too long. */
 enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns);
 
 /* ---- reconnect.c: connecting until it works */
@@ -76,22 +79,22 @@ enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns
 struct attempt {
     struct bridge *bridge;
     struct link *link;
-    int wake;           /* an eventfd: look round */
-    bool before;        /* this link worked once: what is refused now may be taken later */
-    unsigned fruitless; /* how often it worked, but to no effect: pauses before the next try */
+    int wake;           /* an eventfd that ends a pause */
+    bool before;        /* this link worked once: what is refused now may be accepted later */
+    unsigned fruitless; /* connections in a row that led to nothing: each makes the pause before the next try longer */
     void *self;
     enum fault (*prepare)(void *self); /* channels, topology */
     bool (*needed)(void *self);        /* false: give up quietly */
     void (*tend)(void *self);          /* between tries */
 };
 
-/* Connect and prepare, with pauses that grow. False: not needed any more, or the bridge has been stopped as it
- * cannot work; that has been said. */
+/* Connect and prepare, again and again, with growing pauses. False: it is not needed any more, or the bridge was stopped
+ * as it cannot work, which was logged. */
 bool attempt_all(const struct attempt *attempt);
 
 /* ---- topology.c */
 
-/* Declare exchange, queues and bindings, or look that they are there. */
+/* Declare exchange, queues and bindings, or with --no-declare check that they exist. */
 enum fault topology_declare(struct link *link, amqp_channel_t channel);
 
 /* The option of a queue, if it has one. */

@@ -231,7 +231,7 @@ enum fault link_open(struct link *link)
     amqp_set_rpc_timeout(link->state, &answer_timeout);
     enum fault fault = open_socket(link);
     fault = fault == FAULT_NONE ? login(link) : fault;
-    link->heard_ns = link->said_ns = now_ns();
+    link->heard_ns = link->sent_ns = now_ns();
     if (fault != FAULT_NONE) {
         link_close(link, false);
     }

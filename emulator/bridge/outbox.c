@@ -48,9 +48,9 @@ static int stall_ms(const struct link *link)
     return link->heartbeat_s == 0 ? -1 : (int)(2000 * link->heartbeat_s); /* AMQP has 16 bits for it */
 }
 
-static int send_all(struct link *link, struct iovec *part, size_t parts)
+static int send_all(struct link *link, struct iovec *partial, size_t parts)
 {
-    struct msghdr message = {.msg_iov = part, .msg_iovlen = parts};
+    struct msghdr message = {.msg_iov = partial, .msg_iovlen = parts};
     while (message.msg_iovlen > 0) {
         ssize_t sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
@@ -73,7 +73,7 @@ static int send_all(struct link *link, struct iovec *part, size_t parts)
             message.msg_iovlen--;
         }
     }
-    link->said_ns = now_ns();
+    link->sent_ns = now_ns();
     return AMQP_STATUS_OK;
 }
 

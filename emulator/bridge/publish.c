@@ -28,7 +28,7 @@ static void collect(struct publisher *publisher)
 
 static bool is_drained(struct publisher *publisher)
 {
-    return atomic_load(&publisher->bridge->stopping) && publisher_held(publisher) == 0;
+    return atomic_load(&publisher->bridge->stopping) && publisher_backlog(publisher) == 0;
 }
 
 /* The state of the connection, for those who count. */
@@ -50,7 +50,7 @@ static enum fault wait_for_more(struct publisher *publisher)
 {
     bool can =
         !publisher->link.blocked && !publisher->wants_room &&
-        (publisher->part != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
+        (publisher->partial != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
     uint64_t timeout_ns = sleep_ns, now = now_ns();
     pthread_mutex_lock(&publisher->lock);
     bool busy = can || publisher->todo.first != NULL;
@@ -100,9 +100,9 @@ static void start_again(struct publisher *publisher)
     publisher->outbox.used = 0;
     publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* nobody knows; they may go once only */
     flight_empty(&publisher->flight, &again);
-    if (publisher->part != NULL) {
-        queue_put(&again, publisher->part);
-        publisher->part = NULL;
+    if (publisher->partial != NULL) {
+        queue_put(&again, publisher->partial);
+        publisher->partial = NULL;
     }
     queue_join(&again, &publisher->next);
     publisher->next = again;
@@ -129,7 +129,7 @@ static bool needed(void *self)
 {
     struct publisher *publisher = self;
     int stop = atomic_load(&publisher->bridge->stop);
-    return stop == STOP_NOT || (stop != STOP_FAILED && publisher_held(publisher) > 0);
+    return stop == STOP_NOT || (stop != STOP_FAILED && publisher_backlog(publisher) > 0);
 }
 
 static void tend(void *self)
@@ -245,7 +245,7 @@ void publisher_close(struct publisher *publisher)
     if (publisher->flight.ring != NULL) {
         flight_empty(&publisher->flight, &left);
     }
-    message_free(publisher->part);
+    message_free(publisher->partial);
     free_all(&left);
     free_all(&publisher->next);
     free_all(&publisher->later);

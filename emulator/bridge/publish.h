@@ -30,8 +30,8 @@ struct publisher {
     struct queue next;    /* to be published, first of all */
     struct queue later;   /* not taken by the broker: again when they are due */
     struct queue unwritten; /* --at-most-once: published, but perhaps not given to the system */
-    struct message *part; /* on its way: its body has gone up to part_at */
-    size_t part_at;
+    struct message *partial; /* on its way: its body has gone up to partial_at */
+    size_t partial_at;
     struct replies replies;
     bool return_begun; /* its header has not come yet */
     char return_key[256];
@@ -49,7 +49,7 @@ bool publisher_put(struct publisher *publisher, struct message *message);
 void publisher_kick(struct publisher *publisher);  /* look round */
 void publisher_nudge(struct publisher *publisher); /* the same, if it sleeps on something that it has to do */
 int publisher_state(struct publisher *publisher);
-size_t publisher_held(struct publisher *publisher);
+size_t publisher_backlog(struct publisher *publisher);
 
 /* Close what is left after the thread has ended. */
 void publisher_close(struct publisher *publisher);

@@ -31,7 +31,7 @@ static void keep_refusal(struct consumer *consumer, uint32_t card, const unsigne
     }
 }
 
-static void tell_refusals(struct consumer *consumer)
+static void send_refusals(struct consumer *consumer)
 {
     for (struct refusal **at = &consumer->refusals; *at != NULL;) {
         struct refusal *refusal = *at;
@@ -184,7 +184,7 @@ void subscribers_look(struct consumer *consumer)
         return;
     }
     consumer->look_ns = now + look_every_ns;
-    tell_refusals(consumer);
+    send_refusals(consumer);
     for (size_t i = 0; i < consumer->channels; i++) {
         for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
             if (program_has_left(consumer, *at)) {
@@ -288,7 +288,7 @@ void subscribers_refuse(struct consumer *consumer, struct channel *channel, cons
 }
 
 /* The broker said no: if it closed the channel only, tell those who wanted it. */
-static enum fault said_no(struct consumer *consumer, struct channel *channel, enum fault fault)
+static enum fault handle_refusal(struct consumer *consumer, struct channel *channel, enum fault fault)
 {
     if (fault == FAULT_NONE || !consumer->link.channel_only) {
         return fault;
@@ -327,7 +327,7 @@ static enum fault begin(struct consumer *consumer, struct channel *channel)
         channel->consuming = fault == FAULT_NONE;
     }
     link->readable = true;
-    return said_no(consumer, channel, fault);
+    return handle_refusal(consumer, channel, fault);
 }
 
 static enum fault end(struct consumer *consumer, struct channel *channel)
@@ -339,7 +339,7 @@ static enum fault end(struct consumer *consumer, struct channel *channel)
     if (fault == FAULT_NONE) {
         deliver_requeue(consumer, channel, NULL);
     }
-    return said_no(consumer, channel, fault);
+    return handle_refusal(consumer, channel, fault);
 }
 
 enum fault channels_attend(struct consumer *consumer)

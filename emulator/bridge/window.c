@@ -32,7 +32,7 @@ int publisher_state(struct publisher *publisher)
     return state;
 }
 
-size_t publisher_held(struct publisher *publisher)
+size_t publisher_backlog(struct publisher *publisher)
 {
     pthread_mutex_lock(&publisher->lock);
     size_t held = publisher->held;

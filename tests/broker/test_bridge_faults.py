@@ -48,6 +48,24 @@ def test_a_broker_that_takes_nothing_more_in_the_middle_of_a_frame(job, connect)
     everything(job, connect)
 
 
+def test_a_bridge_without_heartbeats_can_be_ended_in_the_middle_of_a_frame(job):
+    """Nothing tells it that the broker takes nothing more; a signal ends the call that waits."""
+    node, tls = job.brokers.nodes[0], job.brokers.tls
+    tls_port = int(node.tls_url.split(":")[2].split("/")[0])
+    with CuttingProxy(tls_port, [20_000], holds=True) as proxy:
+        bridge = job.bridge(
+            "--heartbeat", 0, "--drain-timeout", 1, "--cacert", tls / "ca.pem",
+            "--cert", tls / "client.pem", "--key-file", tls / "client-key.pem",
+            url=f"amqps://127.0.0.1:{proxy.port}",
+        )  # fmt: skip
+        job.start(job.publish(20, 300_000), bridge)
+        job.eventually(lambda: proxy.cut == 1, "a broker that takes nothing more")
+        job.kill("vicbridge", number=signal.SIGTERM)
+        job.end(128 + signal.SIGTERM)
+        assert proxy.connections == 1
+    assert "have not been told" in job.log, job.log
+
+
 def test_without_confirms_a_broker_that_does_not_answer_at_the_end_is_an_error(job):
     """It may not have taken everything."""
     with CuttingProxy(job.brokers.nodes[0].port, [3000], holds=True) as proxy:

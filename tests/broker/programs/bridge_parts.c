@@ -91,7 +91,7 @@ struct wire wire_open(struct link *link, struct bridge *bridge)
     CHECK(amqp_simple_wait_frame_noblock(link->state, &hello, &(struct timeval){0, 0}) == AMQP_STATUS_OK);
     amqp_tune_connection(link->state, 2047, 131072, 0);
     link->fd = ends[0];
-    link->heard_ns = link->said_ns = now_ns();
+    link->heard_ns = link->sent_ns = now_ns();
     return (struct wire){link, ends[1]};
 }
 

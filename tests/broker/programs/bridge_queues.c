@@ -25,14 +25,14 @@ static void a_message_is_put_together_and_given_in_turn(void)
     CHECK(bridge.counters.acked == 0 && here.channel.acked == 0);
     struct delivery *second = here.channel.first->next;
     acknowledge(second->to->card, 99, second->id, 0);
-    CHECK(bridge.counters.acked == 1 && deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE);
+    CHECK(bridge.counters.acked == 1 && deliver_send_acks(&consumer, &here.channel) == FAULT_NONE);
     unsigned char room[256];
     CHECK(wire_read(&here.wire, room, sizeof room) == 21 && room[10] == 80 && room[18] == 2 && room[19] == 0);
     struct delivery *first = here.channel.first;
     acknowledge(first->to->card, 99, first->id, VIC_REJECTED);
     CHECK(bridge.counters.requeued == 1 && wire_read(&here.wire, room, sizeof room) == 21 && room[10] == 120);
     acknowledge(here.channel.first->to->card, 99, here.channel.first->id, 0);
-    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE);
+    CHECK(deliver_send_acks(&consumer, &here.channel) == FAULT_NONE);
     CHECK(wire_read(&here.wire, room, sizeof room) == 21 && room[10] == 80 && room[18] == 3 && room[19] == 1);
     end();
 }
@@ -128,7 +128,7 @@ static void a_broken_connection_is_noticed(void)
     acknowledge(1, 99, 1, 0);
     acknowledge(1, 99, 3, 0);
     close(here.wire.broker);
-    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_DOWN && here.channel.acked == 1);
+    CHECK(deliver_send_acks(&consumer, &here.channel) == FAULT_DOWN && here.channel.acked == 1);
     CHECK(delivery_return(&consumer, &here.channel, here.channel.first) == FAULT_DOWN);
     here.channel.is_open = false; /* then nothing needs to be said */
     CHECK(delivery_return(&consumer, &here.channel, here.channel.first) == FAULT_NONE);
@@ -152,14 +152,14 @@ static void a_broker_that_takes_nothing_is_not_waited_for(void)
     alarm(30); /* what waits for ever is killed */
     acknowledge(1, 99, second, VIC_REJECTED);
     acknowledge(1, 99, first, 0);
-    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE);
+    CHECK(deliver_send_acks(&consumer, &here.channel) == FAULT_NONE);
     CHECK(consumer.wants_room && here.channel.acked == 2 && here.channel.first->next == here.channel.last);
     CHECK(bridge.counters.acked == 1 && bridge.counters.requeued == 1);
     acknowledge(1, 99, second, 0); /* it has been given back */
     CHECK(bridge.counters.acked == 1);
     while (wire_read(&here.wire, room, sizeof room) > 0) {
     }
-    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE && here.channel.first == NULL);
+    CHECK(deliver_send_acks(&consumer, &here.channel) == FAULT_NONE && here.channel.first == NULL);
     CHECK(wire_read(&here.wire, room, sizeof room) == 42 && room[10] == 80 && room[18] == 1 && room[31] == 120);
     alarm(0);
     end();
@@ -237,7 +237,7 @@ static void deliveries_that_share_a_bucket_are_told_apart(void)
     deliver_waiting(&consumer, &here.channel);
     acknowledge(1, 99, 1, 0);
     CHECK(here.channel.first->acked && here.channel.first->id == 1 && !here.channel.last->acked);
-    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE && here.channel.first->id == BUCKETS + 1);
+    CHECK(deliver_send_acks(&consumer, &here.channel) == FAULT_NONE && here.channel.first->id == BUCKETS + 1);
     acknowledge(1, 99, 1, 0); /* twice */
     CHECK(bridge.counters.acked == 1);
     end();

@@ -51,7 +51,7 @@ static void silence_is_noticed_and_broken(void)
     CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_NONE && link->readable);
     CHECK(publisher_read(&publisher) == FAULT_NONE && !link->readable);
     link->heard_ns = now_ns();
-    link->said_ns = 0;
+    link->sent_ns = 0;
     CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_NONE);
     CHECK(wire_read(&wire, room, sizeof room) == 8 && memcmp(room, "\10\0\0\0\0\0\0\316", 8) == 0); /* a heartbeat */
     publisher_kick(&publisher);
@@ -62,7 +62,7 @@ static void silence_is_noticed_and_broken(void)
     CHECK(write(publisher.wake, &(uint64_t){UINT64_MAX - 1}, 8) == 8);
     publisher_kick(&publisher); /* has been told often enough: does not wait */
     shutdown(wire.broker, SHUT_RDWR);
-    link->said_ns = 0;
+    link->sent_ns = 0;
     CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_DOWN && strstr(link->why, "heartbeat") != NULL);
     CHECK(publisher_read(&publisher) == FAULT_DOWN);
     end();
@@ -248,7 +248,7 @@ static void a_long_message_waits_no_longer_than_heartbeats(void)
     publisher.link.allowance = 1 << 20; /* it was said to have room */
     queue_put(&publisher.next, message);
     CHECK(publisher_publish(&publisher) == FAULT_DOWN && strstr(publisher.link.why, "publishing: request timed out") != NULL);
-    CHECK(publisher.part == message); /* to be published again */
+    CHECK(publisher.partial == message); /* to be published again */
     end();
 }
 
@@ -317,8 +317,8 @@ static void a_full_socket_is_waited_for(void)
     CHECK(!link_has_room(&publisher.link, 10)); /* of nothing there is no more */
     publisher.link.fd = fd;
     publisher.link.heard_ns = now_ns();
-    publisher.link.said_ns = 0; /* what is there already says that we live */
-    CHECK(link_wait(&publisher.link, publisher.wake, false, 0) == FAULT_NONE && publisher.link.said_ns > 0);
+    publisher.link.sent_ns = 0; /* what is there already says that we live */
+    CHECK(link_wait(&publisher.link, publisher.wake, false, 0) == FAULT_NONE && publisher.link.sent_ns > 0);
     wire_method(&wire, 0, 10, 50, ARGUMENTS("\1\100\3bye\0\0\0\0")); /* no room for a goodbye: it is one all the same */
     CHECK(publisher_read(&publisher) == FAULT_DOWN && strstr(publisher.link.why, "320 bye") != NULL);
     message_free(queue_take(&publisher.next));
