@@ -28,7 +28,7 @@ int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vic_attr *
     return VIC_OK;
 }
 
-/* For who has no macro: the struct as it was in 0.1, up to `mode`. */
+/* The function of 0.1, for programs that do not use the macro of vic.h: its struct ends with `mode`. */
 int(vic_query_attr)(const vic_t *card, struct vic_attr *attr)
 {
     return vic_query_attr_sized(offsetof(struct vic_attr, mode) + sizeof attr->mode, card, attr);
@@ -190,7 +190,7 @@ int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns)
            : card->ops->counter_wait(card, counter, timeout_ns);
 }
 
-/* Whether there is anything to wait for, and all of it exists. */
+/* VIC_OK if there is something to wait for, and all of it exists. */
 static inline int any_check(const vic_t *card, uint64_t counters, size_t fifo_min)
 {
     if ((counters & ~card->counters) != 0) {

@@ -32,7 +32,7 @@ static inline void bell_ring_for(struct bell *bell, _Atomic uint32_t *awaited)
     }
 }
 
-/* Say that somebody is going to sleep; then look once more, and sleep with what this returns. */
+/* Note that a thread is about to sleep. It looks once more then, and sleeps with the result of this call. */
 static inline uint32_t bell_enter(struct bell *bell)
 {
     uint32_t seen = atomic_load(&bell->rung);

@@ -13,7 +13,7 @@
  * end the thread. */
 extern _Thread_local uint32_t cancel_layers;
 
-/* From here to cancel_back the thread is not cancelled. Returns what cancel_back is to restore. */
+/* Until cancel_back the thread is not cancelled. The result is what cancel_back restores. */
 static inline int cancel_off(void)
 {
     int before;

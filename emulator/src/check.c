@@ -9,7 +9,7 @@ void check_report(const struct job *job, uint32_t card, unsigned counter, int64_
     if (counter == SCRATCH || atomic_exchange(&job->card[card].counter[counter].reported, 1) != 0) {
         return;
     }
-    int before = cancel_off(); /* who delivers may have a lock */
+    int before = cancel_off(); /* the thread may hold a lock */
     if (counter < FIRST_RESERVED) {
         fprintf(stderr,
                 "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "

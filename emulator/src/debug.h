@@ -37,13 +37,13 @@ void debug_begin(struct debug_call *call, const char *name, const vic_t *card, c
 void debug_log(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
 void debug_end(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
 
-/* A line for a call of vic.h that was refused for its arguments, why vic_error_detail says. */
+/* Log a call of vic.h that was refused for its arguments; vic_error_detail has the reason. */
 void debug_refused(const vic_t *card) FAIL_COLD;
 
 #define VALUES(...) ((const int64_t[]){__VA_ARGS__})
 #define TEXT(text) ((int64_t)(intptr_t)(text))
 
-/* A field of a struct that a program gave, of which it said how long it is; 0: it has none. */
+/* A field of a struct that a program gave, with its size; 0 if the struct is too short for the field. */
 #define FIELD(given, bytes, field)                                                                          \
     ((given) != NULL && offsetof(__typeof__(*(given)), field) + sizeof(given)->field <= (bytes)                \
          ? (int64_t)(given)->field                                                                              \

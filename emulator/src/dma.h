@@ -1,5 +1,5 @@
-/* dma.h: the table of transfers in flight. A handle given to the program is no address but the number of
- * an entry and how often it was used, so that one that was freed is told from one that is in use. */
+/* dma.h: the table of transfers in flight. The handle of a program is no address: it holds the index of an entry and
+ * the number of its uses, so the handle of a freed transfer is never taken for that of a later one. */
 #ifndef VIC_DMA_H
 #define VIC_DMA_H
 

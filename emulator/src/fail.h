@@ -21,8 +21,8 @@
 #define FAIL_PRINTF(text, first)
 #endif
 
-/* Of a thread: the status of its last failing call; and statuses, a bit each, that have failed in the call of a layer
- * which goes on, and whose texts are to stay. */
+/* What is kept for a thread: the status of its last failing call; and, while a call of a layer goes on, a bit for each
+ * status that has failed in it and whose text has to stay. */
 struct fail_state {
     int last;
     uint16_t given, held;
@@ -36,7 +36,7 @@ int fail(int status, const char *format, ...) FAIL_PRINTF(2, 3);
 /* The text of the status; nothing is formatted, as waits that time out are no rare thing. VIC_OK: nothing. */
 int fail_as(int status);
 
-/* A call of a layer begins: what an earlier call found wrong says nothing of this one. */
+/* A call of a layer begins: texts of earlier calls do not belong to it. */
 static inline struct fail_state fail_enter(void)
 {
     struct fail_state *now = &fail_state, outer = *now;
@@ -46,7 +46,7 @@ static inline struct fail_state fail_enter(void)
 
 int fail_leave_with(struct fail_state outer, int status) FAIL_COLD;
 
-/* It ends with this status, and with the text that it was last given in here, if any. */
+/* The call of a layer ends with this status, and with the last text that was written for that status during the call. */
 static inline int fail_leave(struct fail_state outer, int status)
 {
     if (__builtin_expect(status != VIC_OK, 0)) {
@@ -56,7 +56,7 @@ static inline int fail_leave(struct fail_state outer, int status)
     return VIC_OK;
 }
 
-/* What this status says now stays until the call of the layer ends. */
+/* Keep the present text of this status until the call of the layer ends. */
 void fail_hold(int status);
 
 /* VIC_EPEER: this card died. */

@@ -128,7 +128,7 @@ static void fill(struct vic *card, struct job *job, uint32_t number)
     card->allocated = ~job_counters(&job->config) | UINT64_C(7) << FIRST_RESERVED;
 }
 
-/* An opening that failed was none: who exits now has never had the card, see vic.h, VIC_EPEER. */
+/* A failed opening does not count: a process that exits now has never had the card (vic.h, VIC_EPEER). */
 static void unclaim(struct card_shared *card, uint64_t before)
 {
     uint64_t taken = seat_taken(before, (uint32_t)getpid());
@@ -168,8 +168,8 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
     return VIC_OK;
 }
 
-/* From now on calls say VIC_ECLOSED, waits end; what was sent arrives, or VIC_ETIMEDOUT, see provider.h. VIC_ECLOSED:
- * somebody else closes it. */
+/* From now on calls return VIC_ECLOSED and waits end. Packets that were sent are delivered, or VIC_ETIMEDOUT, see
+ * provider.h. VIC_ECLOSED: another thread closes it. */
 static int finish(struct vic *card)
 {
     uint32_t open = HANDLE_OPEN;
@@ -180,7 +180,7 @@ static int finish(struct vic *card)
     bell_ring(&card->me->arrival);
     bell_ring(&card->job->shared->released);
     for (uint32_t i = 0; i < card->cards; i++) {
-        bell_ring(&card->job->card[i].space); /* a thread of ours may be blocked there */
+        bell_ring(&card->job->card[i].space); /* a thread of this process may be blocked there */
     }
     return card->ops->close(card);
 }

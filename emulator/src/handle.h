@@ -1,4 +1,4 @@
-/* handle.h: an open card, as the library sees it; and one that was closed, which says so for ever. */
+/* handle.h: an open card, as the library sees it; a closed one stays readable, and is closed for ever. */
 #ifndef VIC_HANDLE_H
 #define VIC_HANDLE_H
 

@@ -93,7 +93,7 @@ static void fill_head(struct job_shared *head, const struct job_config *config, 
     head->config = *config;
 }
 
-/* Nobody shall run what is in it: where that is the rule (vm.memfd_noexec) it must be said. */
+/* Where the rule vm.memfd_noexec demands it, a memfd must state that it is never executed. */
 static int new_memory(void)
 {
     int fd = memfd_create("vic-job", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -140,7 +140,7 @@ bool job_version_fits(const char *version)
 {
     const char *own = VIC_VERSION;
     size_t same = 0;
-    const int parts = VIC_VERSION_MAJOR == 0 ? 2 : 1; /* as vic_version says */
+    const int parts = VIC_VERSION_MAJOR == 0 ? 2 : 1; /* the rule that vic_version has in vic.h */
     for (int dots = 0; own[same] != 0 && dots < parts; same++) {
         dots += own[same] == '.';
     }
@@ -201,7 +201,7 @@ bool job_launcher_has_ended(const struct job *job)
         if (ready <= 0 || (look.revents & POLLIN) == 0) {
             return false;
         }
-        /* a program may have closed what it does not know, and the number is that of something else */
+        /* the program may have closed this descriptor, and its number may be that of another file */
         return syscall(SYS_pidfd_send_signal, job->launcher, 0, NULL, 0) == 0 || errno != EBADF;
     }
     struct stat file;

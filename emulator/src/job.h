@@ -51,7 +51,7 @@ struct job_model {
     int64_t store_rate, port_rate;                           /* B/s: pio_rate, port_rate */
     int64_t link_ps;
     uint32_t send_words, planes, angles;
-    uint32_t spread; /* 1: cards may run on all cores, else on one */
+    uint32_t spread; /* 1: cards may run on all cores; 0: on one */
 };
 
 /* What the launcher decides; the same on every card. */
@@ -96,11 +96,11 @@ enum card_stat {
 struct counter {
     _Alignas(LINE) _Atomic int64_t value;
     _Atomic uint32_t awaited;  /* bell.h */
-    _Atomic uint32_t reported; /* the check has told of it */
+    _Atomic uint32_t reported; /* VIC_CHECK has reported it */
 };
 
 struct card_shared {
-    _Alignas(LINE) _Atomic uint64_t seat; /* who has the card, see seat_owner */
+    _Alignas(LINE) _Atomic uint64_t seat; /* the process that has the card, see seat_owner */
     _Atomic uint32_t end;                 /* enum card_end of its program, by the launcher */
     _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet */
     _Alignas(LINE) struct bell arrival;
@@ -108,7 +108,7 @@ struct card_shared {
     _Atomic uint64_t fifo_voids;               /* places in the FIFO that will never be filled */
     _Atomic uint32_t fifo_awaited;             /* bell.h */
     _Alignas(LINE) _Atomic uint64_t fifo_head;
-    struct bell space; /* of the FIFO, for blocked senders: who moves the head rings it */
+    struct bell space; /* of the FIFO, for blocked senders: a reader that moves the head rings it */
     _Alignas(LINE) _Atomic uint32_t barrier_mark; /* functional/claims.h */
     _Alignas(LINE) _Atomic uint64_t stat[STATS];
     _Alignas(LINE) struct card_wait wait[WAITS];
@@ -193,17 +193,16 @@ uint64_t job_bytes(const struct job_config *config);
 /* Make a job. The descriptor is inherited over exec. -1: the operating system refused, see errno. */
 int job_create(const struct job_config *config, uint64_t nonce);
 
-/* Map the job of a descriptor; the same nonce gives the same mapping, once per process. NULL: it is no job
- * that this library can join; *reason says why, static text. errno = ENOMEM: it is one, but there is no
- * memory for it. */
+/* Map the job of a descriptor. The same nonce gives the same mapping, once per process. NULL: this library cannot join
+ * it, and *reason is a static text that says why; or, with errno = ENOMEM, there is no memory. */
 struct job *job_attach(int fd, uint64_t nonce, const char **reason);
 
-/* Is the launcher gone? A call of the system. job_orphaned looks at most every 20 ms, so that it can be asked often;
- * after the first yes it always says yes. */
+/* True if the launcher is gone; a call of the system. job_orphaned asks at most every 20 ms, so it may be called often;
+ * after the first true it is true for ever. */
 bool job_launcher_has_ended(const struct job *job);
 bool job_orphaned(struct job *job);
 
-/* Has job_orphaned said yes? A load, for calls that look once and have nothing to show. */
+/* True if job_orphaned was true before. It only loads, for calls that look once and find nothing. */
 static inline bool job_known_orphaned(const struct job *job)
 {
     return atomic_load_explicit(&job->orphaned, memory_order_relaxed);
@@ -227,7 +226,7 @@ static inline bool job_is_here(const struct job *job, uint32_t card)
     return card - job->first < job->here;
 }
 
-/* Of a card that is here, in a job over several hosts. */
+/* For a card of this host, in a job over several hosts. */
 static inline struct ring *job_ring(const struct job *job, uint32_t card)
 {
     return &job->rings[card - job->first];
@@ -268,8 +267,8 @@ static inline bool seat_leave(struct card_shared *card, uint32_t process)
     return false;
 }
 
-/* The program of a card has ended and nobody else has the card or will open it, whose seat was this: it has been left; if it
- * never was opened it counts as opened before. Who opens it all the same keeps it. */
+/* The program of a card has ended, and no process has the card or will open it; `seat` was its seat. It counts as
+ * opened, if it never was, and left. A process that opens it all the same keeps it. */
 static inline void seat_end(struct card_shared *card, uint64_t seat)
 {
     uint32_t opens = seat_opens(seat);

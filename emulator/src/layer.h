@@ -44,7 +44,7 @@ static inline int gate_leave(struct gate *gate, int status)
     return status;
 }
 
-/* False: another thread has closed it. Who has waits for the end of all calls. */
+/* False: another thread has closed it. The thread that gets true waits until all calls have ended. */
 static inline bool gate_close(struct gate *gate)
 {
     uint32_t open = 1;
@@ -64,7 +64,7 @@ struct kept {
 
 struct layer {
     struct slab handles;
-    pthread_mutex_t lock; /* of what follows; nobody who has it calls what takes time on a card */
+    pthread_mutex_t lock; /* of what follows; held only for calls that take no time on a card */
     struct kept *kept;
     bool (*forget)(struct kept *kept); /* free it, as its card is closed; false: a thread still uses it */
     bool begun;
@@ -74,7 +74,7 @@ struct layer {
 #define LAYER_OF(type, forget_kept)                                                                         \
     {.handles = SLAB_OF(type), .lock = PTHREAD_MUTEX_INITIALIZER, .forget = (forget_kept)}
 
-/* To be called before anything else of a layer: from then on it follows forks. */
+/* Call it before anything else of a layer: from then on forks are handled. */
 void layer_begin(struct layer *layer);
 
 /* What is kept for a card, or NULL. What belonged to closed cards is forgotten first. Needs the lock. */

@@ -1,4 +1,4 @@
-/* vic_open: the job, the card, and why there is none. */
+/* vic_open: finding the job and the card, or the reason why there is none. */
 #include "open.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int refuse(int status, const char *why)
     return fail(status, "%s", why);
 }
 
-/* A whole number and nothing else. */
+/* A whole number without anything behind it. */
 static bool number(const char *text, int base, uint64_t most, uint64_t *value)
 {
     char *end;

@@ -4,7 +4,7 @@
 
 #include "vic.h"
 
-/* vic_open with what VIC_JOB, VIC_CARD and VIC_CARDS would say; cards = NULL: not said. For programs that hold several
+/* vic_open with these values for VIC_JOB, VIC_CARD and VIC_CARDS; cards NULL: not set. For programs that hold several
  * cards in one process, as the tests do. */
 int open_named(const char *job, const char *card, const char *cards, vic_t **handle);
 

@@ -67,7 +67,7 @@ static inline bool header_continues(uint64_t first, uint64_t header, uint32_t ad
     return ((header ^ first) & ~HEADER_ADDR) == 0 && (header & HEADER_ADDR) < addresses;
 }
 
-/* How many addresses are good in packets that need no look at their payloads; else 0. */
+/* The number of valid addresses, for packets whose payload needs no check; 0 for others. */
 static inline uint32_t header_addresses(const struct vic *card, unsigned op)
 {
     return op == VIC_WRITE ? card->sram_words : op == VIC_FIFO ? HEADER_ADDR + 1 : 0;

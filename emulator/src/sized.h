@@ -7,8 +7,8 @@
 
 #include "fail.h"
 
-/* Fill `own`, of own_bytes, from what a program gave, or with 0 from NULL. VIC_OK; VIC_EINVAL: the program has set
- * something that is not known here, or gave no size. */
+/* Fill `own`, of own_bytes, from the struct of a program, or with 0 if that is NULL. VIC_OK; VIC_EINVAL: the program
+ * has set a field that this library does not have, or gave no size. */
 static inline int sized_take(void *own, size_t own_bytes, const void *given, size_t bytes)
 {
     const unsigned char *byte = (const unsigned char *)given;
@@ -29,7 +29,8 @@ static inline int sized_take(void *own, size_t own_bytes, const void *given, siz
     return VIC_OK;
 }
 
-/* The other way round: what a program does not know is left out, what is not known here is 0. */
+/* Copy a struct of this library to that of a program: fields that the program does not have are left out, those that
+ * the library does not have become 0. */
 static inline void sized_give(void *to, size_t bytes, const void *own, size_t own_bytes)
 {
     memset(to, 0, bytes);

@@ -25,10 +25,11 @@ struct slab {
 /* A new handle, all 0. NULL: no memory. */
 void *slab_take(struct slab *slab);
 
-/* Its state is 0, and nobody is in a call with it who uses anything but that. */
+/* Give back a handle. Its state is 0, and calls on it, if any, use nothing but that. */
 void slab_give(struct slab *slab, void *handle);
 
-/* Over a fork: nobody takes or gives handles from hold to release; in the child all that its parent had read as 0. */
+/* For a fork: no handle is taken or given back between hold and release; in the child all handles of the parent read as
+ * 0. */
 void slab_hold(struct slab *slab);
 void slab_release(struct slab *slab);
 void slab_forget(struct slab *slab);

@@ -27,7 +27,7 @@ bool wait_is_alone(const struct vic *card)
     return card->cards > 1 && left + 1 == card->cards;
 }
 
-/* VIC_OK as long as there is a reason to wait. */
+/* VIC_OK while there is a reason to wait. */
 static int reason_to_stop(struct vic *card, const struct wait *wait)
 {
     const struct job_shared *shared = card->job->shared;
@@ -66,8 +66,8 @@ static int look(struct vic *card, const struct wait *wait)
     return stop != VIC_OK && wait->ready(wait->what) ? 1 : stop;
 }
 
-/* Nothing was seen for so long as was asked for, which may have been for no time at all: a program that only looks has
- * to be told as well that the launcher is gone. What came before counts. */
+/* The timeout has passed, which may be 0. A program that only polls has to learn, too, that the launcher is gone. What
+ * has come before that counts. */
 static int too_late(struct vic *card, const struct wait *wait)
 {
     if (!job_orphaned(card->job)) {
@@ -76,7 +76,7 @@ static int too_late(struct vic *card, const struct wait *wait)
     return wait->ready(wait->what) ? 1 : VIC_ECLOSED;
 }
 
-/* *rung: somebody rang the bell meanwhile. */
+/* *rung: the bell was rung meanwhile. */
 static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns, bool *rung)
 {
     uint32_t seen = bell_enter(wait->bell);
@@ -106,7 +106,7 @@ static _Thread_local struct {
     uint64_t counters, words, since_ns, ended_ns; /* the time of the job */
 } last;
 
-/* Since when this one goes on, if it is the next slice of that. */
+/* The begin of this wait; that of the one before, if this one is the next slice of that. */
 static uint64_t since(const struct vic *card, const struct card_wait *mine, uint64_t start_ns)
 {
     bool same = last.card == card && last.kind == atomic_load(&mine->kind) && last.dest == atomic_load(&mine->dest) &&
@@ -115,7 +115,7 @@ static uint64_t since(const struct vic *card, const struct card_wait *mine, uint
     return same && last.since_ns < start_ns && start_ns < last.ended_ns + BETWEEN_NS ? last.since_ns : start_ns;
 }
 
-/* A server that looks round whether there is something to receive does not hide that others stand still. */
+/* A server that polls whether there is something to receive does not hide that the others stand still. */
 static void note_sleep(struct vic *card, uint32_t kind, uint64_t counters)
 {
     if (!wait_receives(kind, counters)) {
@@ -176,7 +176,7 @@ static void ends_here(void *what)
     }
 }
 
-/* If the thread has been cancelled it ends here, unless that was off `before` the wait or a caller has locks. */
+/* If the thread was cancelled it ends here, unless cancelling was off `before` the wait or a caller holds locks. */
 static void act_if_cancelled(struct vic *card, const struct wait *wait, struct card_wait *noted, int before)
 {
     struct sleeper me = {card, wait, noted};
@@ -190,7 +190,7 @@ static void act_if_cancelled(struct vic *card, const struct wait *wait, struct c
     pthread_cleanup_pop(0);
 }
 
-/* VIC_EPEER: whether somebody died, and who. */
+/* VIC_EPEER: find whether a card died, and which. */
 static int fail_wait(const struct vic *card, int status)
 {
     uint32_t dead = status == VIC_EPEER ? atomic_load(&card->job->shared->poison) : 0;
@@ -199,7 +199,7 @@ static int fail_wait(const struct vic *card, int status)
                                : fail(status, "the program of a card that this waits for has ended");
 }
 
-/* Waits in a row that nothing came in: who waits in slices for what seldom comes sleeps at once. */
+/* Waits in a row in which nothing came: after several, a program that waits in slices sleeps at once. */
 static void note_idle(struct vic *card, bool idle)
 {
     uint32_t before = atomic_load_explicit(&card->idle, memory_order_relaxed);

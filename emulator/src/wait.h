@@ -16,7 +16,7 @@ struct wait {
     bool (*ready)(void *what); /* looks once; may do what was waited for */
     void *what;
     void (*progress)(struct vic *card); /* called at each look */
-    bool (*hopeless)(void *what);       /* nobody can make it ready any more: VIC_EPEER; or NULL */
+    bool (*hopeless)(void *what);       /* true: no card can make it ready any more, VIC_EPEER; or NULL */
     bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
     bool (*filling)(const struct vic *card); /* what it waits for may come without a bell: sleep a moment only; or NULL */
     void (*undo)(void *what);           /* the thread is cancelled in the wait; or NULL */
@@ -34,7 +34,7 @@ int wait_ends(struct vic *card, const struct wait *wait);
 /* All other cards have been left: a wait for them ends with VIC_ECLOSED. */
 bool wait_is_alone(const struct vic *card);
 
-/* Let a core do something else for a moment inside a spin loop. */
+/* Inside a spin loop: let the core do something else for a moment. */
 static inline void spin_pause(void)
 {
 #if defined __x86_64__ || defined __i386__

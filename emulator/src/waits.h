@@ -32,7 +32,7 @@ enum wait_kind {
 
 enum { WAITS = 4 }; /* threads of a card that are written down */
 
-/* Is it a wait for whatever somebody sends? That is how a server waits that nobody needs just now. */
+/* True if it is a wait for whatever comes, as that of a server without requests. */
 static inline int wait_receives(uint32_t kind, uint64_t counters)
 {
     return kind == WAIT_MESSAGE || kind == WAIT_RECV || (kind == WAIT_COUNTERS && counters == 0);
@@ -52,8 +52,8 @@ struct wait_whole {
 
 extern _Thread_local struct wait_whole wait_whole;
 
-/* Begin one, or go on with it, unless there is one already: true if this is the outermost, which then ends it. The first
- * time whole->since_ns is 0. */
+/* Begin a wait of a call, or continue it, unless the thread is in another one already. True if this is the outermost,
+ * whose wait_whole_end ends it. whole->since_ns is 0 at the first begin. */
 static inline int wait_whole_begin(struct wait_whole *whole, uint64_t now_ns)
 {
     if (wait_whole.kind != WAIT_NOTHING) {

@@ -37,7 +37,7 @@ uint32_t watch_thread(void);
 void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value);
 void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);
 
-/* VIC_DEBUG: a line for a call that was refused for its arguments, why vic_error_detail says; its status. */
+/* VIC_DEBUG: log a call that was refused for its arguments; vic_error_detail has the reason. Returns its status. */
 int watch_refused(const struct vic *card, int status) FAIL_COLD;
 
 /* Return `operation`, a call of the provider, from the present function. Behind it the arguments of the call, their names

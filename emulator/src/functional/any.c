@@ -17,7 +17,7 @@ static inline uint64_t eight_read_zero(struct counter *counter)
     for (unsigned i = 0; i < 8; i++) {
         if (__builtin_expect(atomic_load(&counter[i].value) == 0, 0)) {
             ready |= UINT64_C(1) << i;
-            __asm__ volatile("" : "+r"(ready)); /* else the compiler computes it all the time */
+            __asm__ volatile("" : "+r"(ready)); /* keeps the compiler from computing it in each round */
         }
     }
     return ready;

@@ -1,5 +1,5 @@
-/* The barrier: one word of the job counts the cards that are in it (claims.h). Who completes a generation
- * starts the next; who gives up takes its part back, unless the generation was complete meanwhile. */
+/* The barrier: one word of the job counts the cards that are in it (claims.h). The card that completes a generation
+ * starts the next one. A card that gives up takes its part back, unless the generation was completed meanwhile. */
 #include "claims.h"
 #include "functional.h"
 #include "pending.h"
@@ -28,7 +28,7 @@ static bool somebody_is_gone(void *what)
     return gone;
 }
 
-/* Somebody else of this card may be in the barrier next. */
+/* Another thread of this card may enter the barrier next. */
 static void leave(struct vic *card)
 {
     atomic_store(&functional_of(card)->in_barrier, 0);
@@ -45,7 +45,7 @@ static bool go_out(struct visit *visit)
     return barrier_go(visit->card->job, visit->card->number);
 }
 
-/* The thread ends in here: it has not taken part, unless all are in. */
+/* The thread is cancelled: it has not taken part, unless all cards are in. */
 static void go(void *what)
 {
     struct visit *visit = what;
@@ -53,7 +53,7 @@ static void go(void *what)
     leave(visit->card);
 }
 
-/* The agents count who has come, and say when all have. */
+/* Over hosts, the agents count the cards that are in, and announce when all are. */
 static void arrive_over_hosts(struct vic *card, uint32_t *generation)
 {
     *generation = barrier_generation(atomic_load(&card->job->shared->barrier));

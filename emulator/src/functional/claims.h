@@ -48,7 +48,7 @@ static inline bool ticket_is_old(uint64_t ticket, uint64_t position)
     return positions(ticket_word(position), ticket) > POSITION / 2;
 }
 
-/* Has a card said that it took the slot, and not filled it? Which one, else -1. */
+/* The card that has claimed the slot and not filled it, or -1. */
 static inline int64_t ticket_card(uint64_t ticket, uint64_t position)
 {
     uint64_t by = ticket >> 40;
@@ -56,7 +56,7 @@ static inline int64_t ticket_card(uint64_t ticket, uint64_t position)
     return claimed ? (int64_t)by - 1 : -1;
 }
 
-/* Write down who took the places before the tail, unless the last of them is filled. */
+/* Note which card took the positions before the tail, unless the last of them is filled. */
 static inline void claim_note(const struct job *job, struct fifo_slot *slots, uint64_t tail)
 {
     uint64_t last = (tail - 1) & POSITION;

@@ -2,7 +2,7 @@
 #include "functional.h"
 #include "remote.h"
 
-/* A query is answered here, by its sender: the target's host takes no part. */
+/* The sender of a query answers it itself, so the host of the target takes no part. */
 static bool answer(struct vic *card, struct packet query, uint64_t reply, struct tally *tally)
 {
     _Atomic uint64_t *word = &job_sram(card->job, query.dest)[query.addr];

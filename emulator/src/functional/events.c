@@ -132,7 +132,7 @@ void events_close(struct vic *card)
     }
     while (event != NULL) {
         struct event *next = event->next;
-        log_call(event); /* who polls it looks, and finds the card closed */
+        log_call(event); /* a program that polls it looks, and finds the card closed */
         close(event->fd);
         free(event);
         event = next;

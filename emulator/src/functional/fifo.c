@@ -52,7 +52,7 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
         count = count < CLAIM_MOST ? count : CLAIM_MOST;
         claim_note(card->job, slots, tail);
         claim = claim_by(tail + count, card->number);
-        /* in order with the look at who sleeps, see fifo_filling */
+        /* ordered with the check for sleeping readers, see fifo_filling */
     } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_seq_cst,
                                                     memory_order_acquire));
     fill(slots, mask, tail & POSITION, words, count);
@@ -101,7 +101,7 @@ bool fifo_has_room(const struct vic *card, uint32_t dest)
 {
     const struct card_shared *target = &card->job->card[dest];
     uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
-    /* the head first: the tail never lies behind it, unless somebody wrote there, and then there is no room */
+    /* the head is read first: the tail is never behind it, unless a program overwrote it, and then there is no room */
     return used < card->job->config.fifo_words + atomic_load(&target->fifo_voids);
 }
 
@@ -126,7 +126,7 @@ int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
     return wait_for(card, &wait, timeout_ns);
 }
 
-/* Take between min and max words, or none. Places that nobody will fill are passed. */
+/* Take between min and max words, or none. Positions that will never be filled are skipped. */
 static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
 {
     struct card_shared *me = card->me;

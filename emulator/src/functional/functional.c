@@ -84,7 +84,7 @@ static int compute(struct vic *card, uint64_t ns)
 static void relax(struct vic *card)
 {
     pending_progress(card);
-    job_orphaned(card->job); /* the next look says so, if it is */
+    job_orphaned(card->job); /* if it is, the next look returns that */
     _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
     uint32_t before = atomic_fetch_add_explicit(relaxes, 1, memory_order_relaxed);
     if (before < card->spins) {

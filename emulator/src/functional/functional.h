@@ -139,7 +139,7 @@ int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t
                void *more);
 block_function check_block;
 
-/* ---- any.c: what vic_wait says of these */
+/* ---- any.c: what vic_wait reports */
 uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
 
 /* ---- the rest of the table */
@@ -178,7 +178,7 @@ static inline uint64_t word_load(_Atomic uint64_t *from)
 }
 
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__ && !defined PLAIN_WORDS
-#define WORDS_BY_INSTRUCTIONS 1 /* else a sanitizer wants to see each word, or the compiler does what it can */
+#define WORDS_BY_INSTRUCTIONS 1 /* otherwise word by word, for sanitizers and compilers without these instructions */
 #endif
 
 /* Stores many words, each whole; what is stored afterwards is seen after them. With `rep movsq` the processor does not fetch

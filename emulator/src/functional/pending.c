@@ -123,14 +123,14 @@ static void pass(struct vic *card, struct pending *pending, size_t most)
     tally_flush(card, &tally);
     pending->passes += left;
     if (left) {
-        bell_ring(&card->me->arrival); /* somebody may wait for a transfer, or for room here */
+        bell_ring(&card->me->arrival); /* a thread may wait for a transfer, or for room here */
     }
 }
 
 void pending_deliver(struct vic *card)
 {
     struct pending *pending = pending_of(card);
-    if (pthread_mutex_trylock(&pending->lock) == 0) { /* else somebody is at it */
+    if (pthread_mutex_trylock(&pending->lock) == 0) { /* otherwise another thread delivers */
         pass(card, pending, FEW);
         pthread_mutex_unlock(&pending->lock);
     }
@@ -278,7 +278,7 @@ int pending_open(struct vic *card)
     return VIC_OK;
 }
 
-/* A word for a full FIFO that nobody will read never arrives; all else does. */
+/* A word for a full FIFO without a reader never arrives; all other packets do. */
 static bool can_arrive(struct vic *card, uint64_t header)
 {
     struct packet packet = packet_of(header);
@@ -286,7 +286,7 @@ static bool can_arrive(struct vic *card, uint64_t header)
     bool gone = packet.dest == card->number
                     ? handle_closed(card)
                     : seat_owner(atomic_load(&target->seat)) == 0 || card_is_left(target) ||
-                          atomic_load(&target->closing) != 0; /* else two that close would wait for each other */
+                          atomic_load(&target->closing) != 0; /* or two cards that close would wait for each other */
     return packet.op != VIC_FIFO || !gone || fifo_has_room(card, packet.dest);
 }
 
@@ -302,7 +302,7 @@ static bool any_hope(struct vic *card, const struct pending *pending)
 bool pending_coming(struct vic *card)
 {
     struct pending *pending = pending_of(card);
-    pthread_mutex_lock(&pending->lock); /* even if nothing is pending: who delivers the last one has the lock until it is counted */
+    pthread_mutex_lock(&pending->lock); /* also if nothing is pending: whatever is delivered last is counted under the lock */
     bool hope = any_hope(card, pending);
     pthread_mutex_unlock(&pending->lock);
     return hope || (card->job->config.hosts > 1 && remote_coming(card)); /* where the last one may have gone just now */

@@ -18,12 +18,12 @@ int pending_open(struct vic *card);
 int pending_close(struct vic *card);
 void pending_dispose(struct vic *card);
 
-/* Hold packets, checked again; dma->left (if there is one) counts those that have not been delivered. With
- * `wait`, not before there are few enough. VIC_OK, VIC_ESYS, those of a check, the statuses of a wait. */
+/* Keep packets, which are checked again; dma->left (if there is a transfer) counts those that have not been delivered.
+ * With `wait`, return when few enough are left. VIC_OK, VIC_ESYS, the status of a check or of a wait. */
 int pending_add(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
               struct transfer *dma, bool wait);
 
-/* Hold as many as there is room for, the first ones. VIC_EAGAIN: not all. */
+/* Keep the first packets, as many as there is room for. VIC_EAGAIN: not all. */
 int pending_try(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *kept);
 
 /* Some of what is pending will arrive: its card is there to take it. */
@@ -32,7 +32,7 @@ bool pending_coming(struct vic *card);
 /* Deliver some. */
 void pending_deliver(struct vic *card);
 
-/* pending_deliver if anything is pending: a load and a branch else. */
+/* Call pending_deliver if anything is pending, which takes a load and a branch to find out. */
 static inline void pending_progress(struct vic *card)
 {
     size_t pending = atomic_load_explicit(&functional_of(card)->pending_count, memory_order_relaxed);

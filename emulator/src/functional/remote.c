@@ -72,7 +72,7 @@ static void write_record(struct vic *card, const uint64_t *head, size_t heads, c
     pthread_mutex_unlock(&functional_of(card)->ring_lock);
 }
 
-/* Room for one word in the FIFO of another host's card, as far as is known here. */
+/* True if the FIFO of another host's card has room for a word, as far as is known on this host. */
 static bool claim_room(struct vic *card, struct ring *ring, uint32_t dest)
 {
     struct card_shared *target = &card->job->card[dest];

@@ -103,7 +103,7 @@ FAIL_COLD static size_t deliver_over_hosts(struct vic *card, const uint64_t *hea
         i += far + local;
         if (far + local == 0 && *status == VIC_OK) {
             uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
-            if (packet_check(card, header, payload) == VIC_OK) { /* else the next look says so */
+            if (packet_check(card, header, payload) == VIC_OK) { /* if not, the next round finds the fault */
                 *full = stopped_by(header, payload);
                 break;
             }

@@ -28,7 +28,7 @@ void tally_count(struct vic *card, uint32_t key, uint32_t count)
     if (__builtin_expect(card->watch != 0, 0)) {
         watch_packets(card, dest, counter, count, after);
     }
-    if (after == 0) { /* who waits for a counter waits for 0 */
+    if (after == 0) { /* a wait for a counter is for 0 */
         bell_ring_for(&target->arrival, &target->counter[counter].awaited);
     }
 }

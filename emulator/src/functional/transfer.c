@@ -2,9 +2,9 @@
 #include "functional.h"
 #include "pending.h"
 
-enum { SHORT_NS = 20 * 1000 }; /* nobody rings when a slow transfer is due */
+enum { SHORT_NS = 20 * 1000 }; /* no bell rings when a slow transfer is due */
 
-/* What a full FIFO stops stays pending: the transfer goes on while the program does something else. */
+/* Packets that a full FIFO stops stay pending: the transfer goes on while the program does something else. */
 static int dma_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
 {
     int status = check_block(card, headers, payloads, n, NULL);
@@ -59,7 +59,7 @@ int functional_dma_done(struct vic *card, struct transfer *dma)
     return is_done(card, dma) ? 1 : job_known_orphaned(card->job) ? VIC_ECLOSED : 0;
 }
 
-/* The engine itself goes on, but for a FIFO that nobody reads any more. */
+/* The engine itself never stops, except for a FIFO without a reader. */
 static bool is_coming(struct vic *card)
 {
     (void)card;

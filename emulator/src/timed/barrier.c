@@ -1,5 +1,5 @@
-/* The barrier: the coordinator counts who is in, and says when this card hears of it. Who gives up asks whether
- * it still can: somebody else may have come at an earlier time. */
+/* The barrier: the coordinator counts the cards that are in it, and decides when each hears of its end. A card that
+ * gives up asks whether it still can: another one may have come at an earlier time. */
 #include "timed/timed.h"
 
 static bool is_free(struct member *me, void *what)

@@ -1,6 +1,5 @@
-/* CPU time that a thread spends between calls: model time does not know of it, unless vic_compute_ns says it.
- * The clock of CPU time is slow to read, so it is read after waits, and before calls that come late by the
- * wall clock. */
+/* CPU time of a thread between calls, which model time does not include unless vic_compute_ns states it. Its clock is
+ * slow to read, so it is read after waits, and before calls that come late by the wall clock. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +30,7 @@ void cpu_time_enter(struct member *me)
     uint64_t now = clock_ns(CLOCK_MONOTONIC), away = me->left_ns != 0 ? now - me->left_ns : 0;
     me->came_ns = now;
     if (away < LATE_NS) {
-        me->inside_ns += away; /* too short to be looked at: the next ones are not to be blamed for it */
+        me->inside_ns += away; /* too short to measure: later calls are not charged with it */
         return;
     }
     uint64_t before = me->cpu_ns + me->inside_ns; /* calls that did not wait may have taken so much */

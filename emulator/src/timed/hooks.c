@@ -119,7 +119,7 @@ static void joins(void *what)
     detaches(record); /* its thread may still come to it */
 }
 
-/* This thread, if there are others who may end its wait. */
+/* This thread, if other threads may end its wait. */
 static struct member *waiter(void)
 {
     struct member *me = user();

@@ -7,7 +7,7 @@ _Static_assert(DVSIM_VIC_COUNTER == 0 && DVSIM_VIC_PRESET == 1 && DVSIM_VIC_FIFO
                    DVSIM_VIC_TAKEN == 3,
                "view_apply knows these");
 
-/* How many there are: a peer that is broken or hostile may say more than there can be. */
+/* The number of news, bounded, as a peer that is broken or hostile may have written anything. */
 static uint32_t count(const struct timed *own)
 {
     uint32_t news = own->shared->news_tail - own->shared->news_head;

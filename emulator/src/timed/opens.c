@@ -1,6 +1,5 @@
-/* How often a card was opened or closed, as the others may know it: as of two crossings of PCIe before.
- * Nobody in the same window has passed a time by so much, so the answer does not depend on who was first on
- * the machine. */
+/* The number of openings and closings of a card, as other cards may know it: as of two crossings of PCIe before. No
+ * clock in the same window has passed a time by so much, so the answer does not depend on which process ran first. */
 #include "timed/timed.h"
 
 static int64_t delay_ps(const struct timed *own)
@@ -33,7 +32,7 @@ uint64_t timed_peer_opens(const struct vic *card, uint32_t peer)
 {
     struct member *me = timed_enter(timed_of(card)->card, false);
     const struct timed_card *shared = timed_card_of(card->job, peer);
-    if (me == NULL) { /* there is no status for it: as it is just now */
+    if (me == NULL) { /* the call has no status: the number of this moment */
         return atomic_load(&shared->moves);
     }
     me->clock_ps += me->own->pcie.look_ps;

@@ -3,7 +3,7 @@
 
 #include "timed/timed.h"
 
-/* Who waits for an answer does nothing at its present time any more. */
+/* A thread that waits for an answer does nothing more at its present time. */
 static int64_t least_key(const struct member *me, bool waits_answer)
 {
     const int64_t least = me->clock_ps + (waits_answer ? 2 : 0);

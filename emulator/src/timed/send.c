@@ -10,7 +10,7 @@ static bool has_room(struct member *me, void *what)
     return view->sent - view->taken < me->own->card->job->config.model.send_words;
 }
 
-/* Packets that the card's queue has room for; stops until there is some, as the stores would. */
+/* Write packets that the queue of the card has room for. Without room it stops, as the stores of a processor would. */
 static int room(struct member *me, size_t wanted, size_t *some, uint64_t timeout_ns)
 {
     struct timed *own = me->own;

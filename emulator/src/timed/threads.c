@@ -51,7 +51,7 @@ static void hint_ends(struct timed *own)
     }
 }
 
-/* Give the turn to somebody. At least one member waits. */
+/* Give the turn to one of the members that wait. There is at least one. */
 static void choose(struct timed *own)
 {
     own->driving = true;
@@ -74,7 +74,7 @@ static void choose(struct timed *own)
     own->driving = false;
 }
 
-/* The one who has the turn sleeps somewhere else: it is out of time until its next call. */
+/* The thread that has the turn sleeps outside of the library: it is out of model time until its next call. */
 static void drop_sleeper(struct timed *own)
 {
     struct member *user = own->user;
@@ -120,7 +120,7 @@ void turn_give_up(struct timed *own, struct member *me)
     me->granted = false;
 }
 
-/* A thread ends. Somebody who waits takes over; if nobody does, the process is away. */
+/* A thread ends. A thread that waits gets the turn; if none does, the process is away. */
 void timed_thread_ends(struct timed *own, struct member *me)
 {
     own_lock(own);
@@ -277,6 +277,6 @@ void timed_leave_job(struct timed *own)
     int64_t end_ps = own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps;
     opens_close(own, end_ps);
     token_leave(own, CARD_CLOSED, end_ps);
-    own->orphaned = true; /* nobody is kept waiting any more */
+    own->orphaned = true; /* no wait goes on */
     own_unlock(own);
 }

@@ -84,7 +84,7 @@ static struct member *look(struct vic *card)
 static void relax(struct vic *card)
 {
     struct member *me = look(card);
-    if (me != NULL) { /* there is no status for it; the next call has one */
+    if (me != NULL) { /* the call has no status; the next one has */
         timed_leave(me);
     }
 }

@@ -27,13 +27,13 @@ struct member {
     struct timed *own; /* NULL: the handle is gone */
     struct member *next, *next_of_thread;
     pthread_cond_t turn;
-    enum { MEMBER_OUT, MEMBER_RUNS, MEMBER_READY, MEMBER_PARKED } state; /* OUT: does something else */
+    enum { MEMBER_OUT, MEMBER_RUNS, MEMBER_READY, MEMBER_PARKED } state; /* OUT: outside of the library */
     bool granted;
     uint32_t id;
     int32_t tid;
     int64_t clock_ps;
     int64_t key_ps;   /* it can go on then; NEVER */
-    int64_t begin_ps; /* the looks of a wait are counted from here */
+    int64_t begin_ps; /* looks of a wait are counted from this time on */
     int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
     struct watched watched;
     uint64_t any; /* counters, with WATCH_ANY */
@@ -62,7 +62,7 @@ struct timed {
     dvsim_pcie pcie;
     pthread_mutex_t lock; /* of all that follows; held in calls, but not while a thread waits */
     struct member *members;
-    struct member *user; /* who is in the program, or in a call that goes on */
+    struct member *user; /* the thread that runs in the program, or in a call that goes on */
     uint32_t inside;     /* members that are not OUT */
     bool driving;        /* a thread waits for the coordinator */
     bool closing, orphaned;  /* gone: the coordinator is */
@@ -94,8 +94,8 @@ static inline int sound_status(int status)
     return status <= VIC_OK && status >= VIC_ERANGE ? status : VIC_EPEER;
 }
 
-/* How deep this thread is in here: what it waits for then is no business of the hooks. What a signal handler changes
- * meanwhile is noted, without a lock, and told when the thread is out of here, or waits. */
+/* The depth of calls of the library in this thread, whose own waits are not for the hooks. What a signal handler
+ * changes meanwhile is deferred, without a lock, until the thread has left the library, or waits in it. */
 extern _Thread_local uint32_t timed_depth;
 extern _Thread_local int timed_cancel; /* of cancel_off, of the outermost */
 extern _Thread_local volatile bool timed_deferred;
@@ -114,7 +114,7 @@ static inline void timed_go(void)
     if (--timed_depth == 0) {
         cancel_back(timed_cancel);
     }
-    atomic_signal_fence(memory_order_seq_cst); /* from here on a handler tells it itself */
+    atomic_signal_fence(memory_order_seq_cst); /* from here on a handler notifies by itself */
     if (__builtin_expect(timed_deferred, 0) && timed_depth == 0) {
         timed_notify_deferred();
     }
@@ -209,7 +209,7 @@ void token_leave(struct timed *own, enum card_state state, int64_t next_ps); /* 
 /* ---- cpu_time.c: CPU time between calls */
 void cpu_time_enter(struct member *me);  /* a call begins */
 void cpu_time_leave(struct member *me);
-void cpu_time_stated(struct member *me);  /* what it computed is what vic_compute_ns says */
+void cpu_time_stated(struct member *me);  /* vic_compute_ns has stated what it computed */
 void cpu_time_read(struct member *me);  /* after a wait */
 /* Another thread: has it been asleep since this was last asked, or computed for 1 s without a call? */
 bool cpu_time_sleeps(struct member *me);
@@ -231,7 +231,7 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
 /* ---- news.c: apply what is known up to a time */
 bool news_until(struct timed *own, int64_t at_ps); /* true: something was applied */
 void news_hint(struct timed *own);                 /* waits may end with news that are known to come */
-struct move *news_move(struct timed *own, uint32_t tag); /* the transfer of a tag, or NULL: it is of something else */
+struct move *news_move(struct timed *own, uint32_t tag); /* the transfer with this tag, or NULL */
 bool timed_chance(struct timed *own, double probability);
 
 /* True if, by the fault extra-polls, this look does not see what has come. Never when waits end, as this may be the last

@@ -61,7 +61,7 @@ static void hand_over(struct timed *own, enum card_state state, int64_t next_ps,
 {
     struct timed_card *shared = own->shared;
     struct timed_shared *all = timed_shared_of(own->card->job);
-    if (state != CARD_COMING) { /* else it is not this card's turn to write */
+    if (state != CARD_COMING) { /* a card that is coming may not write */
         write_waits(own);
         shared->next_ps = next_ps;
         shared->urgent = urgent;

@@ -28,7 +28,7 @@ static int fail_wait(const struct job *job, int status)
                                : fail(status, "deadlock: every program waits, and nothing is on its way");
 }
 
-/* What a look that sees nothing says, 0: go on. */
+/* The status of a wait whose look saw nothing; 0: it goes on. */
 static int reason_to_stop(const struct member *me, int64_t deadline_ps)
 {
     struct timed *own = me->own;
@@ -45,7 +45,7 @@ static int reason_to_stop(const struct member *me, int64_t deadline_ps)
     if (me->clock_ps < deadline_ps) {
         return 0;
     }
-    own->orphaned |= job_orphaned(own->card->job); /* who looks and looks, and may run ahead, does not hear of it else */
+    own->orphaned |= job_orphaned(own->card->job); /* a program that polls learns of it in no other way */
     return own->orphaned ? VIC_ECLOSED : VIC_ETIMEDOUT;
 }
 
