@@ -45,7 +45,7 @@ struct refusal {
     int error;
 };
 
-/* In the child: become the program, or say by `failed` why not. */
+/* In the child: run the program, or write to `failed` why that is not possible. */
 static void become(const struct launch *launch, uint32_t card, pid_t parent, int failed)
 {
     sigset_t none;
@@ -122,7 +122,7 @@ int child_start(struct launch *launch, uint32_t card, int failed)
     }
     child->pid = pid;
     child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (child->pidfd < 0) { /* who cannot be watched shall not run */
+    if (child->pidfd < 0) { /* a process that cannot be watched must not run */
         error = errno;
         kill(pid, SIGKILL);
         return error;
@@ -178,7 +178,7 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
     return -1;
 }
 
-/* Also children of ours by adoption: we are the subreaper of what the programs leave. */
+/* Also children by adoption: the launcher is the subreaper of the processes that programs leave. */
 static const char own_children[] = "/proc/thread-self/children";
 
 /* Its parent, and what it does: 'Z' if it has ended; 0: there is no such process. */
@@ -219,7 +219,7 @@ static bool is_program(const struct launch *launch, pid_t process)
 bool children_left(const struct launch *launch)
 {
     FILE *file = fopen(own_children, "r");
-    bool left = file == NULL; /* the kernel does not say */
+    bool left = file == NULL; /* the kernel does not tell */
     int pid;
     while (file != NULL && !left && fscanf(file, "%d", &pid) == 1) {
         char state;

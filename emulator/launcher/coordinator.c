@@ -1,4 +1,4 @@
-/* Timed mode: who may go on, and until when; the events of cards and network in order of model time. */
+/* Timed mode: which card may go on, and until when; the events of cards and network in order of model time. */
 #define _GNU_SOURCE
 #include "coordinator.h"
 
@@ -74,7 +74,7 @@ static void end_side(struct side *side, uint32_t state)
     barrier_ended(side->coord);
 }
 
-/* A card that has stopped: when it goes on, as far as it knows. */
+/* The time at which a stopped card goes on, as far as it knows. */
 static void look_at(struct side *side)
 {
     struct timed_card *shared = side->shared;

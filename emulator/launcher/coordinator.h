@@ -21,7 +21,7 @@
 /* Ends the program of a card, by the fault `kill`. */
 typedef void coordinator_kill(void *context, uint32_t card);
 
-/* Where the cards are on other hosts: copy what these have said; tell them whose turn it is. Called by the coordinator's
+/* For cards on other hosts: copy what those have sent, and send them whose turn it is. Called by the coordinator's
  * thread. */
 struct coordinator_far {
     void *context;
@@ -106,11 +106,11 @@ struct coordinator {
     bool started;
 };
 
-/* NULL: no memory; it is said which. `kill` is called by the coordinator's thread. */
+/* NULL: there is no memory, which was printed. `kill` is called by the coordinator's thread. */
 struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, void *context);
 int coordinator_start(struct coordinator *coord, int core); /* on a core, -1: any; 0, or an errno */
 
-/* A program has ended: card_shared.end says how. */
+/* A program has ended; card_shared.end has the way. */
 void coordinator_kick(const struct job *job);
 
 /* When all programs have ended: what is on its way arrives. Then what came of it. True:
@@ -143,7 +143,7 @@ uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen);
 /* ---- coordinator_stuck.c: waits that cannot end well */
 void ends_stop_waits(struct coordinator *coord, int64_t at_ps, int status);
 void ends_announce_deaths(struct coordinator *coord);
-int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps); /* nobody may pass what it returns */
+int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps); /* no card may pass the time that it returns */
 void ends_when_idle(struct coordinator *coord);
 
 /* ---- coordinator_events.c */
@@ -164,7 +164,7 @@ bool fabric_chance(struct coordinator *coord, double probability);
 /* ---- coordinator_news.c */
 dvsim_vic_observer news_observe; /* context: a side */
 void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, uint64_t value);
-void news_apply_all(struct side *side); /* to the view of a card that nobody has open */
+void news_apply_all(struct side *side); /* to the view of a card that no process has open */
 
 /* ---- coordinator_barrier.c */
 void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag);

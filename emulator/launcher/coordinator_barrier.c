@@ -54,7 +54,7 @@ static int64_t first_end(const struct coordinator *coord)
     return end;
 }
 
-/* Whoever is in waits for nobody. */
+/* The waits of all cards in the barrier end. */
 void barrier_ended(struct coordinator *coord)
 {
     int64_t end = first_end(coord);

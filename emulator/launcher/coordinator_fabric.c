@@ -25,8 +25,7 @@ bool fabric_chance(struct coordinator *coord, double probability)
     return probability > 0 && (double)(draw(coord, coord->job->config.seed) >> 11) * 0x1p-53 < probability;
 }
 
-/* The network that `dvsim` takes for so many nodes: one level up to 64 ports, else levels of switches
- * with 64. */
+/* The network that `dvsim` builds for so many nodes: one level up to 64 ports, otherwise levels of switches with 64. */
 static dvsim_network *make_network(const struct coordinator *coord)
 {
     const struct job_model *m = &coord->job->config.model;
@@ -48,7 +47,7 @@ static dvsim_network *make_network(const struct coordinator *coord)
     return dvsim_network_create(&params, 1);
 }
 
-/* What a word takes from each card to the next, the longest of them, when nothing else moves. */
+/* The longest of the times that a word takes from one card to another when nothing else moves. */
 static int64_t probe(const struct coordinator *coord)
 {
     dvsim_network *network = make_network(coord);
@@ -244,7 +243,7 @@ void fabric_slot(struct coordinator *coord, int64_t now_ps)
         good(coord, dvsim_network_run(coord->network, slot - coord->next_slot));
     }
     uint32_t card = (uint32_t)((uint64_t)slot % coord->cards);
-    for (uint32_t i = 0; i < coord->cards; i++) { /* who is first changes: places in FIFOs go to all alike */
+    for (uint32_t i = 0; i < coord->cards; i++) { /* the first card changes, so that all get room in FIFOs alike */
         struct side *side = &coord->side[card];
         dvsim_vic_move(side->vic, now_ps);
         feed(side, now_ps);

@@ -1,4 +1,4 @@
-/* What the coordinator says to a person. */
+/* What the coordinator prints. */
 #include <inttypes.h>
 
 #include "coordinator.h"

@@ -37,7 +37,7 @@ void ends_announce_deaths(struct coordinator *coord)
     }
 }
 
-/* The fault `kill`: nobody passes its time before it is done. */
+/* The fault `kill`: no card passes its time before it is done. */
 int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps)
 {
     const struct job_config *c = &coord->job->config;
@@ -78,7 +78,7 @@ static bool waits_for_others(const struct side *side)
     return others;
 }
 
-/* Nothing moves: who is left waits for what cannot come. */
+/* Nothing moves: all waits that are left are for what cannot come. */
 void ends_when_idle(struct coordinator *coord)
 {
     struct side *last = NULL;

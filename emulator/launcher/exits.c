@@ -18,7 +18,7 @@ enum {
     PAUSE_NS = 1000 * 1000,       /* before the second start after a short life; then 2, 4 ... */
     PAUSES = 6,                   /* ... 64 times as long */
     GONE_MS = 5000,
-    LATE_MS = 100 /* how often to look who opens a card whose program has ended */
+    LATE_MS = 100 /* how often to look for processes that open a card whose program has ended */
 };
 
 /* Everybody looks again at what became of the others. */
@@ -44,7 +44,8 @@ static void say_end(const struct launch *launch, uint32_t card, bool by_signal, 
     }
 }
 
-/* Programs are waited for by one thread, the coordinator kills in another: not what has just got the number. */
+/* One thread reaps programs, the coordinator kills in another one, which must not hit a new process with the same
+ * number. */
 static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER;
 
 /* The descriptor of a process that a program has started, or that is one, else -1: a number in the job's memory is
@@ -136,7 +137,7 @@ static void end_for_want_of_room(struct launch *launch, uint32_t card)
     end_job(launch, card);
 }
 
-/* The program has ended and left a process that has the card open, and goes on with it: it is watched from now on. */
+/* The program has ended and left a process that has the card open: from now on that process is watched. */
 static bool leaves_owner(struct launch *launch, uint32_t card, uint64_t seat)
 {
     struct child *child = &launch->child[card];
@@ -154,7 +155,7 @@ static bool settle(struct launch *launch, uint32_t card, uint64_t seat)
         end_for_want_of_room(launch, card);
         return false;
     }
-    if (seat_opens(seat) != 0) { /* else a process that was left behind may open it yet: late_due */
+    if (seat_opens(seat) != 0) { /* otherwise a process that was left behind may still open it: late_due */
         seat_end(&launch->job->card[card], seat);
     }
     return true;
@@ -183,7 +184,7 @@ void left_ended(struct launch *launch, uint32_t card)
     close(child->pidfd);
     child->pidfd = -1;
     uint64_t seat = atomic_load(&launch->job->card[card].seat);
-    bool whole = seat_owner(seat) == child->left; /* nobody has opened the card since */
+    bool whole = seat_owner(seat) == child->left; /* no process has opened the card since */
     child->left = 0;
     if (whole || !leaves_owner(launch, card, seat)) {
         settle(launch, card, seat);
@@ -231,7 +232,7 @@ static bool restart_later(struct launch *launch, uint32_t card)
     return true;
 }
 
-/* What a joiner returns is the business of who brought it. */
+/* The exit code of a joined program matters to the vicrun that brought it, not to the job. */
 static void keep_code(struct launch *launch, uint32_t card)
 {
     if (launch->child[card].joiner < 0 && launch->code == 0) {
@@ -239,7 +240,7 @@ static void keep_code(struct launch *launch, uint32_t card)
     }
 }
 
-/* Its death, or an exit code other than 0, is not to be the end of the job. */
+/* The job goes on after its death, or an exit code other than 0. */
 static void outlive(struct launch *launch, uint32_t card, bool by_signal)
 {
     struct child *child = &launch->child[card];
@@ -345,7 +346,7 @@ int restart_due(struct launch *launch)
             child->code = 1;
             end_job(launch, i);
             ring_all(launch);
-            next = 0; /* nobody may be left to wait for */
+            next = 0; /* there may be no program left to wait for */
         }
     }
     return (int)next;

@@ -57,7 +57,7 @@ static int descriptor_of(struct msghdr *message)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(message);
     int memory[2];
-    if (head == NULL) { /* of another kind there is none: nobody has asked for it */
+    if (head == NULL) { /* a control message of another kind cannot come, as none was asked for */
         return -1;
     }
     size_t bytes = head->cmsg_len - CMSG_LEN(0);
@@ -98,7 +98,8 @@ static int ask(int launcher, const struct options *options, struct join *answer)
     return why != NULL ? refuse(options->join, why) : memory;
 }
 
-/* If it cannot be told the line goes dead, which tells it too: else both would wait for each other. */
+/* If the message cannot be sent, close the connection, which tells the job as well; otherwise both would wait for each
+ * other. */
 static bool say_ended(int launcher, int code, bool by_signal, bool last)
 {
     struct join what = {.kind = JOIN_ENDED, .number = (uint32_t)code, .by_signal = by_signal, .last = last};

@@ -20,10 +20,10 @@ struct join {
     uint32_t layout;  /* ask: JOB_LAYOUT */
     char version[20]; /* ask */
     uint32_t card;    /* ask: JOIN_ANY: any that is free; answer */
-    uint32_t refused; /* answer: `text` says why */
+    uint32_t refused; /* answer: `text` has the reason */
     uint32_t number;  /* of a signal; ended: the exit code, 128 + n for signal n */
     uint32_t by_signal;
-    uint32_t last;  /* ended: it was told to end, or cannot be run: it is not to be started again */
+    uint32_t last;  /* ended: it was made to end, or cannot be run, so it must not be started again */
     uint64_t nonce; /* answer: of the job */
     char text[200];
 };

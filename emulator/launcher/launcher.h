@@ -24,11 +24,11 @@ struct child {
     int code;  /* exit code, 128 + n for signal n */
     uint64_t started_ns, restart_ns; /* job_clock_ns; when to start it again, 0: not */
     uint32_t short_lives;            /* in a row */
-    int joiner; /* who brought the program, -1: it is our own */
+    int joiner; /* the connection of the vicrun that brought the program, -1: the launcher started it itself */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
     enum { NOT_LOST, JOINER_DIES, PROGRAM_DIES } lost;
     uint32_t left; /* it has ended, but pidfd is that of this process, which it has started and which has the card */
-    bool last; /* who brought it does not want it to be started again */
+    bool last; /* the vicrun that brought it does not want it to be started again */
     struct stream out, err;
 };
 
@@ -44,7 +44,7 @@ struct launch {
     uint32_t running; /* programs */
     uint32_t waiting; /* programs that are to be started again */
     uint32_t joiners;  /* programs that others have brought */
-    bool joins;       /* this is no job of ours: one program joins another's */
+    bool joins;       /* vicrun --join: one program joins the job of another vicrun */
     int socket;       /* at which they ask, -1: none */
     ino_t socket_inode;
     int pending[PENDING_MOST];
@@ -52,10 +52,10 @@ struct launch {
     int code;         /* the first that is not 0 */
     bool signalled;   /* by one that ends programs: deaths are no news, and nothing is started again */
     uint64_t kills;   /* done, as bits */
-    struct coordinator *coordinator; /* timed mode, else NULL */
+    struct coordinator *coordinator; /* in timed mode, otherwise NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
     int writers;      /* readable: one of them has room again; -1: none */
-    int stats_fd;     /* -1: nobody reads */
+    int stats_fd;     /* -1: none */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
     uint64_t look_ns; /* when to look again whether all stand still, job_clock_ns */
     struct standstill still;
@@ -99,12 +99,12 @@ void children_signal(const struct launch *launch, int number);
 /* End what the programs have left behind. */
 void children_end_orphans(void);
 
-/* exits.c. A program has ended: what is to become of the job. program_ended: child.code says how. */
+/* exits.c. A program has ended: decide what becomes of the job. program_ended: child.code has the way. */
 void note_end(struct launch *launch, uint32_t card);
 void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 void launch_kill(void *launch, uint32_t card); /* by any thread: the program of a card */
 void left_ended(struct launch *launch, uint32_t card); /* child.left has ended, too */
-int late_due(struct launch *launch); /* watch who opened a card after its program had ended; milliseconds as restart_due */
+int late_due(struct launch *launch); /* watch late openers of cards; milliseconds as restart_due */
 int restart_due(struct launch *launch); /* start again what is due; milliseconds until the next, or -1 */
 void stop_restarts(struct launch *launch);
 
@@ -120,7 +120,7 @@ bool repair(const struct job *job, uint32_t dead);
 /* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. Over hosts each has its own. */
 int serve_open(struct launch *launch);
 void serve_close(struct launch *launch);
-void joiner_come(struct launch *launch); /* somebody connects */
+void joiner_come(struct launch *launch); /* a vicrun connects */
 void pending_hear(struct launch *launch, int *pending);
 void joiner_hear(struct launch *launch, uint32_t card);
 void joiner_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
@@ -164,7 +164,7 @@ void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 bool streams_lost(const struct child *child, uint32_t card); /* after saying why */
 bool output_lost(int error, const char *whose);
 
-/* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a
+/* timed.c: does nothing in functional mode. False: it failed, and printed why. timed_pin and timed_preload are for a
  * child. */
 bool timed_make(struct launch *launch);
 bool timed_start(struct launch *launch);

@@ -19,7 +19,7 @@ struct look_wait {
 /* Times are those of the job. */
 struct card_look {
     uint32_t away, end, opens;
-    uint32_t free;       /* flag: somebody may join on it */
+    uint32_t free;       /* flag: a program may join on it */
     uint32_t in_barrier; /* flag */
     uint32_t sends;      /* flag: some of what it has sent to other hosts is on its way */
     uint64_t slept_ns, fifo_head, fifo_tail, barrier;
@@ -32,13 +32,14 @@ struct card_look {
 struct launch;
 struct options;
 
-/* look.c. All that the memory of the job says: not `away` and `free`. */
+/* look.c. All that is in the memory of the job, which is everything but `away` and `free`. */
 void look_card(const struct job *job, uint32_t card, struct card_look *look);
 
-/* All of it, of some cards. patiently: who waits for nothing is looked at for 10 ms, as a wait may come in slices. */
+/* All of it, of some cards. patiently: a card that waits for nothing is looked at for 10 ms, as a wait may come in
+ * slices. */
 void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look);
 
-/* The wait that has gone on for longest, or NULL. */
+/* The longest wait, or NULL. */
 const struct look_wait *look_longest(const struct card_look *look);
 
 /* standstill.c, of looks at all cards. report_interrupt: say which signal came, and who waits for what, or that nobody does.

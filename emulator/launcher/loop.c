@@ -63,7 +63,7 @@ static void watch(struct pollfd *watched, int fd)
     *watched = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* A job that has only empty slots waits for joiners until somebody ends it. */
+/* A job without programs waits for joiners until a signal ends it. */
 bool programs_have_ended(const struct launch *launch)
 {
     bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;

@@ -26,7 +26,7 @@ struct turn_record {
     uint32_t state; /* enum card_state */
     uint32_t end;   /* enum card_end, from the host of the card */
     uint32_t changed, fifo, ring;
-    uint32_t kill; /* to the host: end its program; nothing else is meant */
+    uint32_t kill; /* to the host: end its program; the other fields mean nothing */
 };
 
 struct changed {

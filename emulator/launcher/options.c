@@ -240,7 +240,7 @@ static int check(const struct options *options)
     return fault == NULL ? -1 : refuse("card", fault);
 }
 
-/* Whoever joins brings one program; all else is as the job has it. */
+/* A vicrun that joins brings one program; all other options are those of the job. */
 static int check_join(int argc, char **argv, uint64_t given, struct options *options)
 {
     const uint64_t one = 1, allowed = one << JOIN | one << CARD | one << PREFIX;
@@ -303,7 +303,7 @@ int options_read(int argc, char **argv, struct options *options)
     if (code != -1) {
         return code;
     }
-    if (options->job.fifo_depth != 0) { /* the fault, whatever the card says */
+    if (options->job.fifo_depth != 0) { /* the fault overrides the card */
         options->job.fifo_words = options->job.fifo_depth;
     }
     if (options->trace == NULL && options->trace_limit != 0) {

@@ -37,7 +37,7 @@ struct options {
 
 extern const char vicrun_usage[];
 
-/* Read the command line. -1: go on; else the exit code: help was printed, or what is wrong was said. */
+/* Read the command line. -1: go on; otherwise the exit code, after help or what is wrong was printed. */
 int options_read(int argc, char **argv, struct options *options);
 
 /* --stats-fd: make the descriptor one of our own, as the programs must not keep the other end waiting. -1, or 2 after saying
@@ -50,7 +50,7 @@ void options_free(struct options *options);
  * saying what is wrong. */
 int programs_read(int argc, char **argv, uint32_t cards, struct options *options);
 
-/* Does nothing run there, so that somebody may join? */
+/* True if no program runs there, so that one may join. */
 static inline bool is_free_slot(const struct program *program)
 {
     return program->argument[0][0] == '-' && program->argument[0][1] == 0;

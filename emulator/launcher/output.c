@@ -38,7 +38,7 @@ static void put_lines(struct stream *stream, uint32_t card, uint32_t cards)
     memmove(stream->line, stream->line + at, stream->used);
 }
 
-/* Once: who writes faster than we do would keep us from all else. How many bytes. */
+/* Copy once, as a program that writes faster would keep the launcher from all other work. Returns how many bytes. */
 static int copy_some(struct stream *stream, uint32_t card, uint32_t cards)
 {
     ssize_t n;

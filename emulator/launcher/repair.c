@@ -23,8 +23,8 @@ static bool void_places(const struct job *job, uint32_t dest, uint64_t first, ui
     return true;
 }
 
-/* What is not filled ends with the slot that says who took it. If that is not found somebody alive has filled
- * it meanwhile. */
+/* The positions that a dead card has claimed end with the slot that names it. If there is none, a living card has
+ * filled it meanwhile. */
 static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
 {
     uint64_t tail = atomic_load(&job->card[dest].fifo_tail), at = atomic_load(&job->card[dest].fifo_head);

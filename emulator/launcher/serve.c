@@ -25,7 +25,7 @@ static int refuse(const struct launch *launch, const char *why)
     return 2;
 }
 
-/* Where nobody else can put a file, or exchange ours. */
+/* True if no other user can put a file there, or replace the socket. */
 static const char *folder_fault(const char *path)
 {
     char copy[sizeof((struct sockaddr_un *)NULL)->sun_path];
@@ -79,7 +79,7 @@ int serve_open(struct launch *launch)
     if (fault != NULL) {
         return refuse(launch, fault);
     }
-    /* Who sees the socket may join: so it gets its name only when it listens. */
+    /* A process that sees the socket may join, so it gets its name only when it listens. */
     struct sockaddr_un hidden = {.sun_family = AF_UNIX};
     const char *name = strrchr(path, '/');
     int folder = name == NULL ? 0 : (int)(name + 1 - path);
@@ -152,7 +152,7 @@ static bool is_taken(const struct launch *launch, uint32_t card)
     return child->pidfd >= 0 || child->joiner >= 0 || child->restart_ns != 0;
 }
 
-/* The card that it gets; else text says why it gets none. */
+/* The card that a joiner gets; if none, `text` gets the reason. */
 static uint32_t find_card(const struct launch *launch, const struct join *ask, char text[200])
 {
     const struct job *job = launch->job;
@@ -184,7 +184,7 @@ static bool admit(struct launch *launch, int joiner, const struct join *ask)
     struct join reply = {.nonce = launch->job->nonce};
     reply.card = find_card(launch, ask, reply.text);
     reply.refused = reply.card == JOIN_ANY;
-    /* before the answer: who has it may open the card at once */
+    /* before the answer, after which the card may be opened at once */
     bool ended = !reply.refused && card_runs_again(launch, reply.card);
     if (!answer(launch, joiner, &reply) || reply.refused) {
         if (ended) {
@@ -218,7 +218,7 @@ static void joiner_ended(struct launch *launch, uint32_t card, int code, bool by
     }
 }
 
-/* Who brought a program. */
+/* The process that brought a program. */
 static pid_t joiner_pid(const struct launch *launch, uint32_t card)
 {
     struct ucred peer = {0};
@@ -229,7 +229,7 @@ static pid_t joiner_pid(const struct launch *launch, uint32_t card)
 /* -1: has ended, and was waited for. */
 static int joiner_pidfd(const struct launch *launch, uint32_t card)
 {
-#ifdef SO_PEERPIDFD /* since Linux 6.5: else the number may be another one's by now */
+#ifdef SO_PEERPIDFD /* since Linux 6.5; without it the number may be that of another process by now */
     int pidfd, joiner = launch->child[card].joiner;
     if (getsockopt(joiner, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &(socklen_t){sizeof pidfd}) == 0) {
         return pidfd;
@@ -288,7 +288,8 @@ void joiner_hear(struct launch *launch, uint32_t card)
     }
 }
 
-/* If it cannot be told the line goes dead, which ends its program: else both would wait for each other. */
+/* If the message cannot be sent, close the connection, which ends its program; otherwise both would wait for each
+ * other. */
 void joiner_send(const struct launch *launch, uint32_t card, uint32_t kind, int number)
 {
     struct join what = {.kind = kind, .number = (uint32_t)number};
@@ -319,7 +320,7 @@ void joiner_come(struct launch *launch)
         close(joiner);
         return;
     }
-    int *slot = &launch->pending[launch->connections++ % PENDING_MOST]; /* who says nothing has to make room */
+    int *slot = &launch->pending[launch->connections++ % PENDING_MOST]; /* the oldest silent one makes room */
     if (*slot >= 0) {
         close(*slot);
     }

@@ -24,7 +24,7 @@ int take_signals(void)
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* if whoever started us ignores it, nobody could be waited for */
+    signal(SIGCHLD, SIG_DFL); /* if it was ignored, children could not be waited for */
     int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) {
         fprintf(stderr, "vicrun: cannot take signals: %s\n", strerror(errno));

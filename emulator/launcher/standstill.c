@@ -136,7 +136,7 @@ static uint64_t mix(uint64_t print, uint64_t value)
     return (print ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* All that moves when packets move: of a card that sends and never waits nothing else is seen. */
+/* All numbers that change when packets move: nothing else shows of a card that sends and never waits. */
 static uint64_t print_of(const struct card_look *look, uint32_t cards)
 {
     uint64_t print = 0;
@@ -153,7 +153,7 @@ static uint64_t print_of(const struct card_look *look, uint32_t cards)
 /* What the threads of a card wait for. */
 struct waits {
     bool stuck; /* for long, for something that only another card can do: no bridge, which may wait for its broker, */
-                /* nor for whatever somebody sends: a server that nobody needs just now */
+                /* nor for whatever comes: a server without requests */
     uint64_t since_ns; /* the longest of those that are long */
 };
 
@@ -187,7 +187,7 @@ static bool stands_still(const struct card_look *look, uint32_t cards, uint64_t 
         if (look[i].away != AWAY_NOT) {
             *all = *all && look[i].end != CARD_RUNS;
             if (look[i].free != 0) {
-                return false; /* somebody may join */
+                return false; /* a program may join */
             }
             continue;
         }
@@ -212,7 +212,7 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
     before[0] = 0;
     still->patience_ns = still->patience_ns != 0 ? still->patience_ns : PATIENCE_NS;
     bool is_still = stands_still(look, cards, now_ns, still->patience_ns, &newest, &all);
-    if (!is_still && newest != 0 && newest != still->told_ns) { /* who waits in slices is between two of them now and then */
+    if (!is_still && newest != 0 && newest != still->told_ns) { /* a wait in slices is between two of them now and then */
         return SOON_MS;
     }
     if (!is_still || newest == still->told_ns) {
@@ -227,7 +227,7 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
     snprintf(before, STANDSTILL_TEXT, "standstill: for %.0f s %s", (double)still->patience_ns / 1e9,
              all ? "every program waits, and nothing is on its way" : "no wait has ended");
     still->told_ns = newest;
-    still->patience_ns *= 2; /* if it goes on it was none */
+    still->patience_ns *= 2; /* if something moves after all, it was none */
     return LOOK_MS;
 }
 

@@ -29,7 +29,7 @@ struct chunk {
 
 static struct writer {
     int fd;
-    bool runs, stops, full, lost; /* full: somebody waits for room; lost: given up */
+    bool runs, stops, full, lost; /* full: a program waits for room; lost: given up */
     pthread_t thread;
     pthread_cond_t some;
     struct chunk *first, *last; /* the first is being written */
@@ -47,10 +47,10 @@ int write_whole(int fd, const char *text, size_t n)
         if (done > 0) {
             text += done;
             n -= (size_t)done;
-        } else if (done < 0 && errno == EAGAIN) { /* somebody has made our output one that does not wait */
+        } else if (done < 0 && errno == EAGAIN) { /* another process has made the output one that does not wait */
             poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
         } else if (done < 0 && errno != EINTR) {
-            return errno == EPIPE ? 0 : errno; /* that nobody reads it any more is no error */
+            return errno == EPIPE ? 0 : errno; /* that no process reads it any more is no error */
         }
     }
     return 0;
@@ -146,7 +146,7 @@ static ssize_t write_message(void *nothing, const char *text, size_t n)
 int writers_open(void)
 {
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-#ifdef __GLIBC__ /* else a message may have to wait for its reader */
+#ifdef __GLIBC__ /* without this a message may have to wait for its reader */
     FILE *messages = event < 0 ? NULL : fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_message});
     if (messages != NULL) {
         setvbuf(messages, NULL, _IOLBF, BUFSIZ);
