@@ -1,5 +1,5 @@
-/* Files that nobody sees half, see atomic_file.h. The folder may be one in which others can put links: so the other name
- * must be new (O_EXCL), and is drawn. */
+/* Files that no process sees half written, see atomic_file.h. The folder may be one in which others can put links: so
+ * the other name must be new (O_EXCL), and is random. */
 #define _GNU_SOURCE
 #include "atomic_file.h"
 

@@ -1,5 +1,5 @@
-/* Files that nobody sees half: they are written under another name in the same folder, which nobody else has, and
- * get their own name when they are whole. */
+/* atomic_file.h: files that no process sees half written. They are written under another, new name in the same folder,
+ * and get their own name when they are complete. */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
 

@@ -23,7 +23,7 @@ enum option_kind {
     OPTION_EITHER   /* a value behind '=' for `read`, or NULL */
 };
 
-/* -1 to go on, else the exit code after saying what is wrong. */
+/* -1: go on; otherwise the exit code, after what is wrong was printed. */
 typedef int option_read(const char *name, const char *value, void *options);
 
 struct command_option {

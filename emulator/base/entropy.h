@@ -1,4 +1,4 @@
-/* entropy.h: bits from the system that nobody can guess. */
+/* entropy.h: random bits from the system that cannot be predicted. */
 #ifndef BASE_ENTROPY_H
 #define BASE_ENTROPY_H
 

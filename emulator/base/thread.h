@@ -1,4 +1,4 @@
-/* thread.h: threads of our own beside those of a program. */
+/* thread.h: threads of the library beside those of a program. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 

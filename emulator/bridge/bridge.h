@@ -107,7 +107,7 @@ void take_all(struct bridge *bridge);
 
 struct stats;
 
-/* NULL and *failed = false: nothing to write. *failed: a file cannot be written, it has been said. */
+/* NULL and *failed = false: there is nothing to write. *failed: a file cannot be written, which was logged. */
 struct stats *stats_start(struct bridge *bridge, bool *failed);
 void stats_stop(struct stats *stats); /* the last row, the last file; NULL is good */
 
@@ -115,7 +115,7 @@ void stats_stop(struct stats *stats); /* the last row, the last file; NULL is go
 
 void latency_note(struct latency *latency, uint64_t ns);
 
-/* Write the counters to a file that nobody sees half. False: errno. */
+/* Write the counters to a file that no process sees half written. False: errno. */
 bool prometheus_write(const struct bridge *bridge, const char *path);
 
 #endif

@@ -116,7 +116,7 @@ static int send_some(struct publisher *publisher)
         publisher->wants_room = true;
         return AMQP_STATUS_OK;
     }
-    if (publisher->partial == NULL) { /* ours to publish again if this fails */
+    if (publisher->partial == NULL) { /* to be published again if this fails */
         publisher->partial = queue_take(&publisher->next);
         publisher->partial_at = 0;
     }
@@ -264,7 +264,7 @@ enum fault publisher_read(struct publisher *publisher)
         } else if (frame.frame_type == AMQP_FRAME_HEADER && publisher->return_begun) {
             publisher->return_begun = false;
             returned(publisher, frame.payload.properties.decoded);
-        } /* the body of what came back is here still */
+        } /* the body of the returned message is still in memory */
     }
     return fault;
 }

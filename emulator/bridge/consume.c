@@ -1,5 +1,5 @@
-/* The thread of the consumer: envelopes of programs, frames of the broker, in turn. It connects when somebody
- * has subscribed. */
+/* The thread of the consumer: it serves envelopes of programs and frames of the broker alternately, and connects when a
+ * program has subscribed. */
 #define _GNU_SOURCE
 #include "consume.h"
 
@@ -18,7 +18,7 @@ static const uint64_t sleep_ns = 50000000, retry_ns = 1000000;
 
 static void kick(struct consumer *consumer)
 {
-    eventfd_write(consumer->wake, 1); /* it fails when it has been told often enough */
+    eventfd_write(consumer->wake, 1); /* it fails only if enough wake-ups are pending */
 }
 
 void consumer_put(struct consumer *consumer, struct message *envelope)
@@ -133,7 +133,7 @@ static bool stops(const struct consumer *consumer)
     return atomic_load(&consumer->bridge->stopping) || atomic_load(&consumer->bridge->abandon);
 }
 
-/* Who publishes nothing is seldom told that it is blocked; then it counts like the others. */
+/* A connection that publishes nothing seldom hears that it is blocked; if it does, it counts like the others. */
 static void show_blocked(struct consumer *consumer, bool blocked)
 {
     if (blocked != consumer->blocked) {
@@ -142,7 +142,7 @@ static void show_blocked(struct consumer *consumer, bool blocked)
     consumer->blocked = blocked;
 }
 
-/* Until the link is down, or nobody wants anything any more. */
+/* Serve the link until it is down, or no program is subscribed. */
 static enum fault serve(struct consumer *consumer)
 {
     enum fault fault = FAULT_NONE;

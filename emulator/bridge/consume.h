@@ -23,18 +23,18 @@ struct subscriber {
     uint64_t retry_ns, pause_ns; /* it had no room: not before */
 };
 
-/* A message that the broker gave us and has not been acknowledged to it. */
+/* A message of the broker that has not been acknowledged to it. */
 struct delivery {
     struct delivery *previous, *next; /* of the channel, by tag */
     struct delivery *same_bucket, *next_waiting;
-    uint64_t id, tag;        /* tag 0: of an earlier connection, the broker has given it to somebody else */
-    struct subscriber *to;   /* NULL: it waits here */
+    uint64_t id, tag;        /* tag 0: of an earlier connection, the broker delivers it again */
+    struct subscriber *to;   /* NULL: it waits for a subscriber */
     struct message *message; /* the envelope, as long as it waits */
-    bool acked;              /* done with: the broker is to be told, */
+    bool acked;              /* acknowledged by its program, not yet to the broker */
     bool back;               /* that its queue has it again */
 };
 
-/* What a program is to be told, and had no room for: that a subscription has ended. */
+/* The end of a subscription, which the program had no room to be told. */
 struct refusal {
     struct refusal *next;
     uint32_t card;
@@ -49,13 +49,13 @@ struct channel {
     char name[256];
     size_t name_bytes;
     bool is_open, consuming;
-    bool lingers; /* it was consumed, and frames that say so may be here still */
+    bool lingers; /* it was consumed, and frames of that may still come */
     struct subscriber *subscribers, *turn;
     struct delivery *first, *last;                 /* by tag */
     struct delivery *first_waiting, *last_waiting; /* not given to anybody */
-    size_t acked;                                  /* of the deliveries: to be told to the broker */
+    size_t acked;                                  /* deliveries to be acknowledged to the broker */
     struct delivery *coming;                       /* its body is still coming, */
-    size_t coming_at, coming_bytes;                /* so much of it is here */
+    size_t coming_at, coming_bytes;                /* the bytes of it that have come */
     bool coming_headed;                            /* and its header */
     bool redelivered;
 };

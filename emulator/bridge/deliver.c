@@ -1,4 +1,4 @@
-/* Messages of queues: to one subscriber each, acknowledged to the broker when that one does. */
+/* Messages of queues: each goes to one subscriber, and is acknowledged to the broker when that acknowledges it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -38,7 +38,7 @@ static enum fault begin(struct consumer *consumer, struct channel *channel, cons
     return FAULT_NONE;
 }
 
-/* All of a message is here. */
+/* A message has come completely. */
 static void complete(struct consumer *consumer, struct channel *channel)
 {
     struct delivery *delivery = channel->coming;
@@ -50,7 +50,7 @@ static void complete(struct consumer *consumer, struct channel *channel)
     }
 }
 
-/* A message that no card can take is nobody's: its queue is not for cards. */
+/* A message that is too long for any card is rejected: its queue is not for cards. */
 static void too_long(struct consumer *consumer, struct channel *channel, uint64_t bytes)
 {
     char why[128];
@@ -125,7 +125,7 @@ static void cancelled(struct consumer *consumer, struct channel *channel)
     deliver_requeue(consumer, channel, NULL);
     if (!options->declare || topology_queue(options, channel->name, channel->name_bytes) == NULL) {
         subscribers_refuse(consumer, channel, "the queue was deleted, or its broker is down");
-    } /* else it is declared anew */
+    } /* otherwise it is declared again */
 }
 
 enum fault deliver_frame(struct consumer *consumer, const amqp_frame_t *frame)

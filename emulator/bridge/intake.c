@@ -50,8 +50,8 @@ static bool clients_left(const struct bridge *bridge)
     return true;
 }
 
-/* Who is there? Taken notice of only when what was sent before has been taken: nothing is left, or much time
- * has passed. */
+/* Look which cards are open. A card counts as left only when what it had sent before has been taken: nothing is left,
+ * or much time has passed. */
 static void look_round(struct taker *taker, bool nothing_left)
 {
     struct bridge *bridge = taker->bridge;
@@ -135,7 +135,7 @@ static void handle(struct taker *taker, uint32_t src, size_t bytes)
         consumer_put(bridge->consumer, taker->room);
         taker->room = NULL;
         break;
-    case VIC_BIND: break; /* clients tell every card */
+    case VIC_BIND: break; /* for other clients: they are sent to every card */
     case VIC_UNBIND: break;
     default: count(&bridge->counters.malformed, 1);
     }

@@ -23,12 +23,12 @@ static void line(const char *level, const char *format, va_list arguments)
     bytes = bytes < most ? bytes : most;
     for (size_t i = 0; i < bytes; i++) {
         if ((unsigned char)text[i] < ' ') {
-            text[i] = '?'; /* what a peer says stays on its line */
+            text[i] = '?'; /* a text of a peer stays on one line */
         }
     }
     text[bytes] = '\n';
     if (write(STDERR_FILENO, text, bytes + 1) < 0) {
-        return; /* nobody listens */
+        return; /* there is no reader */
     }
 }
 

@@ -245,7 +245,7 @@ bool link_close(struct link *link, bool polite)
         return false;
     }
     if (polite) {
-        atomic_store(&link->overdue_ns, 0); /* drain ends what waits too long here */
+        atomic_store(&link->overdue_ns, 0); /* drain() ends a call that waits too long */
         link_cork(link, false);
         good = amqp_connection_close(link->state, AMQP_REPLY_SUCCESS).reply_type == AMQP_RESPONSE_NORMAL;
     }

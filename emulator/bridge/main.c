@@ -226,7 +226,7 @@ int main(int argc, char **argv)
     code = bridge.options.check ? -1 : open_card();
     code = code == -1 ? run() : code;
     if (code != EXIT_FAILED && code != EXIT_USAGE && bridge.card != NULL) {
-        vic_close(bridge.card); /* else it is left open, so that the others are told */
+        vic_close(bridge.card); /* otherwise it stays open, so that the others learn of a death */
     }
     close_all();
     return code;

@@ -148,7 +148,7 @@ static int read_urls(const char *text, struct options *options)
     return code;
 }
 
-/* What of the environment we need, out of the sight of whatever we start. */
+/* Take what is needed from the environment, so that no child process sees it. */
 static int read_environment(struct options *options)
 {
     const char *url = getenv("VICBRIDGE_URL"), *user = getenv("VICBRIDGE_USER"),

@@ -47,8 +47,8 @@ struct options {
     bool check;
 };
 
-/* Read the command line and VICBRIDGE_URL, _USER, _PASSWORD, _CREDENTIALS, which are removed from the
- * environment. -1: go on; else the exit code, and what is wrong has been said. */
+/* Read the command line and VICBRIDGE_URL, _USER, _PASSWORD, _CREDENTIALS, which are removed from the environment. -1:
+ * go on; otherwise the exit code, after what is wrong was printed. */
 int options_read(int argc, char **argv, struct options *options);
 
 /* ---- help.c */

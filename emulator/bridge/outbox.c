@@ -42,7 +42,7 @@ static void frame_head(unsigned char *at, unsigned char type, amqp_channel_t cha
     memcpy(at + 3, &length, sizeof length);
 }
 
-/* The broker takes nothing for so long that it is dead: heartbeats would have said so. */
+/* The broker has taken nothing for so long that heartbeats would have found it dead. */
 static int stall_ms(const struct link *link)
 {
     return link->heartbeat_s == 0 ? -1 : (int)(2000 * link->heartbeat_s); /* AMQP has 16 bits for it */
@@ -104,7 +104,7 @@ static int add_method(struct outbox *outbox, amqp_channel_t channel, const amqp_
     unsigned char *payload = outbox->bytes + outbox->used + FRAME_HEAD;
     uint32_t id = htobe32(AMQP_BASIC_PUBLISH_METHOD);
     memcpy(payload, &id, sizeof id);
-    amqp_basic_publish_t copy = *method; /* the library does not say const */
+    amqp_basic_publish_t copy = *method; /* the library has no const here, and does not write to it */
     amqp_bytes_t rest = {HEADS / 2, payload + sizeof id};
     int encoded = amqp_encode_method(AMQP_BASIC_PUBLISH_METHOD, &copy, rest);
     return end_frame(outbox, AMQP_FRAME_METHOD, channel, sizeof id, encoded);

@@ -1,4 +1,4 @@
-/* The counters as Prometheus text, in a file that nobody sees half. */
+/* The counters as Prometheus text, in a file that no process sees half written. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>

@@ -31,7 +31,7 @@ static bool is_drained(struct publisher *publisher)
     return atomic_load(&publisher->bridge->stopping) && publisher_backlog(publisher) == 0;
 }
 
-/* The state of the connection, for those who count. */
+/* Set the state of the connection, and count it. */
 static void show_state(struct publisher *publisher, bool connected)
 {
     struct counters *counters = &publisher->bridge->counters;
@@ -98,7 +98,7 @@ static void start_again(struct publisher *publisher)
 {
     struct queue again = {NULL, NULL, 0};
     publisher->outbox.used = 0;
-    publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* nobody knows; they may go once only */
+    publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* the broker may have them */
     flight_empty(&publisher->flight, &again);
     if (publisher->partial != NULL) {
         queue_put(&again, publisher->partial);
@@ -146,8 +146,8 @@ static void set_state(struct publisher *publisher, int state)
     pthread_mutex_unlock(&publisher->lock);
 }
 
-/* The broker answers when it has taken all that was published, which may be late: drain() ends what takes too long. Without
- * confirms nobody knows of what was published last unless it answers. */
+/* Close the connection. The broker answers when it has taken all that was published, which may take long: drain() ends
+ * what takes too long. Without confirms, only that answer shows that it has what was published last. */
 static void end_link(struct publisher *publisher)
 {
     struct link *link = &publisher->link;

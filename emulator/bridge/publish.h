@@ -30,7 +30,7 @@ struct publisher {
     struct queue next;    /* to be published, first of all */
     struct queue later;   /* not taken by the broker: again when they are due */
     struct queue unwritten; /* --at-most-once: published, but perhaps not given to the system */
-    struct message *partial; /* on its way: its body has gone up to partial_at */
+    struct message *partial; /* being sent: its body up to partial_at */
     size_t partial_at;
     struct replies replies;
     bool return_begun; /* its header has not come yet */
@@ -61,7 +61,7 @@ enum fault publisher_read(struct publisher *publisher);    /* confirms, returns 
 
 /* ---- window.c */
 
-/* Messages that the broker has answered for: tell their senders, free them. */
+/* Report messages that the broker has answered to their senders, and free them. */
 void publisher_done(struct publisher *publisher, struct queue *messages, unsigned flags);
 
 #endif

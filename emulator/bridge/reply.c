@@ -7,7 +7,7 @@
 enum {
     MOST_WAITING = 1 << 21,
     MOST_IDS = 512,
-    HOLD_NS = 500 * 1000 /* each envelope wakes its client, who then has the core that the broker needs */
+    HOLD_NS = 500 * 1000 /* each envelope wakes its client, which then uses the core that the broker needs */
 };
 
 bool replies_open(struct replies *replies, struct bridge *bridge)

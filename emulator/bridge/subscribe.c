@@ -1,4 +1,4 @@
-/* Who wants messages of which queue. */
+/* The subscribers of queues. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static bool is_told(struct consumer *consumer, const struct refusal *refusal)
                                                        refusal->envelope, refusal->bytes, 0) == VIC_OK;
 }
 
-/* A program that is not told waits for ever: a refusal stays until there is room for it, or the program left. */
+/* A program that does not get a refusal waits for ever: a refusal is kept until there is room for it, or the program
+ * has left. */
 static void keep_refusal(struct consumer *consumer, uint32_t card, const unsigned char *envelope, size_t bytes)
 {
     struct refusal *refusal =
@@ -58,7 +59,7 @@ void refusals_forget(struct consumer *consumer)
 static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
                    const char *queue, size_t queue_bytes, const char *why)
 {
-    unsigned char room[2048]; /* what is said is shorter */
+    unsigned char room[2048]; /* no text is longer */
     size_t bytes = 0;
     struct vic_envelope envelope = {.kind = VIC_REFUSAL,
                                     .session = session,
@@ -85,7 +86,7 @@ static struct channel *find_channel(struct consumer *consumer, const char *queue
     return NULL;
 }
 
-/* The channel of a queue that nobody wants any more, and of which nothing can come. */
+/* A channel whose queue has no subscriber, and on which nothing more can come; NULL if there is none. */
 static struct channel *free_channel(struct consumer *consumer)
 {
     for (size_t i = 0; i < consumer->channels; i++) {
@@ -287,7 +288,7 @@ void subscribers_refuse(struct consumer *consumer, struct channel *channel, cons
     }
 }
 
-/* The broker said no: if it closed the channel only, tell those who wanted it. */
+/* The broker has refused: if it closed the channel only, refuse the subscribers of that. */
 static enum fault handle_refusal(struct consumer *consumer, struct channel *channel, enum fault fault)
 {
     if (fault == FAULT_NONE || !consumer->link.channel_only) {

@@ -1,4 +1,4 @@
-/* Where the broker is, and who we are there. */
+/* The URL of a broker: its address and the user. */
 #define _GNU_SOURCE
 #include <amqp.h>
 #include <errno.h>

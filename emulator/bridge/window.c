@@ -10,7 +10,7 @@ enum { LOOK_NS = 20000000, MANY = 16 };
 
 void publisher_kick(struct publisher *publisher)
 {
-    eventfd_write(publisher->wake, 1); /* it fails when it has been told often enough */
+    eventfd_write(publisher->wake, 1); /* it fails only if enough wake-ups are pending */
 }
 
 void publisher_nudge(struct publisher *publisher)
@@ -93,7 +93,7 @@ static void give_room(struct publisher *publisher, size_t number, size_t bytes)
     if (publisher->room_wanted && (many || publisher->held == 0)) {
         pthread_cond_signal(&publisher->room);
     }
-    /* under the lock: else the taker's next ones are counted beside these, and there seem to be more than the window */
+    /* under the lock: otherwise the next messages are counted beside these, and exceed the window */
     atomic_fetch_sub_explicit(&publisher->bridge->counters.in_flight, number, memory_order_relaxed);
     pthread_mutex_unlock(&publisher->lock);
 }
