@@ -213,6 +213,11 @@ def test_an_event_that_begins_when_the_run_is_over_is_refused():
     assert "then.begin: must be less than 1" in refusal("then.what=peak", "then.begin=1")
 
 
+def test_an_event_near_the_end_is_in_short_runs_too():
+    late = load("rabbit/one", ("event.what=kill", "event.begin=0.98")).event
+    assert [late.during(seconds).start for seconds in (1800, 18, 1)] == [1764, 17, 0]
+
+
 def test_a_mirror_that_is_not_made_anew_leaves_queues_without_any_copy_at_a_second_death():
     deaths = ("event.what=kill", "event.lasts=0.7", "then.what=kill", "then.begin=0.6",
               "then.lasts=0.4", "system.queue=mirrored")  # fmt: skip

@@ -99,7 +99,7 @@ class ClusterKind(PointsKind):
             if event.what == "fill" and event.victims > system.nodes:
                 message = f"{event.victims} volumes are filled, but there {_are(system.nodes)}"
                 yield (place, "victims"), message
-            if event.what != "nothing" and event.during(work.seconds).start >= work.seconds:
+            if event.what != "nothing" and event.begin >= 1:
                 message = f"must be less than 1, is {event.begin:g}: the run is over then"
                 yield (place, "begin"), message
         dead = sum(event.victims for event in scenario.happening if event.what == "kill")

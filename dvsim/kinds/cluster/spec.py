@@ -129,8 +129,8 @@ class EventTable(Table):
     victims: Annotated[Whole, Field(ge=1, le=MOST_NODES)] = 1
 
     def during(self, seconds: int) -> range:
-        """Return the seconds of a run in which it is, one at least."""
-        begin = round(self.begin * seconds)
+        """Return the seconds of a run in which it is, one at least; `begin` is less than 1."""
+        begin = min(round(self.begin * seconds), seconds - 1)
         return range(begin, begin + max(1, round(self.lasts * seconds)))
 
 
