@@ -44,6 +44,7 @@ FUNCTIONAL = (
     Case("both_close", (1, 1)),
     Case("bulk", (1, 1)),
     *(Case("cancelled", (1, 1), (how,)) for how in ("waits", "message", "often", "team")),
+    Case("client_inbox_death", (1, 1), code=KILLED),
     Case("client_last", (1, 1)),
     Case("client_waits", (1, 1)),
     Case("collective_counted", (1, 1), options=REORDER),
