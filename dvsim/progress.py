@@ -18,7 +18,8 @@ IDLE_S = 1.0  # after which the line of a terminal is updated even if no iterati
 class Shown(NamedTuple):
     """How far it is: what is done, tasks done and in all, what they are called, rates, seconds.
 
-    `done` counts the share of the task under way; `left_s` is None before anything is done.
+    `done` counts the share of the task under way; `left_s` is None before anything is done, and
+    when a task takes longer than all that was left.
     """
 
     what: str
@@ -110,7 +111,7 @@ class Progress:
         self._amounts: dict[str, float] = {}  # by the words that stand behind the rate
         self._share = 0.0  # of the task under way
         self._rate = 0.0  # messages per second, of the task under way
-        self._started = self._began = self._shown = time.monotonic()
+        self._started = self._began = self._ended = self._shown = time.monotonic()
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._watch = threading.Thread(target=self._idle, name="progress", daemon=True)
@@ -153,6 +154,7 @@ class Progress:
             own = self._parts[part]
             own.done += tasks
             own.work_s += tasks * own.expected_s if work_s is None else work_s
+            self._ended = time.monotonic()
             self._what = name
             self._share = self._rate = 0.0
             for unit, amount in amounts.items():
@@ -182,13 +184,17 @@ class Progress:
         rates = [f"{self._rate:,.0f} messages/s"] if self._rate else []
         left = None
         if done:
-            left = self._left_s(time.monotonic() - self._began)
+            left = self._left_s(time.monotonic())
             amounts = self._amounts.items()
             rates += [f"{amount / elapsed:,.0f} {unit}" for unit, amount in amounts if amount]
         return Shown(what, done, self._tasks, self._unit, rates, elapsed, left)
 
-    def _left_s(self, elapsed_s: float) -> float:
-        """Return the time left: the work left, at the pace of the work that was done."""
+    def _left_s(self, now: float) -> float | None:
+        """Return the time left: the work left, at the pace of the work that was done.
+
+        Of a task under way that does not say its share, what is done is unknown: the pace is that
+        of the time until the last one ended, and what went by since is taken off.
+        """
         parts = self._parts.values()
         done = [part for part in parts if part.done]
         work = sum(part.work_s for part in done)
@@ -196,7 +202,12 @@ class Progress:
         slower = work / expected if work and expected else 1.0
         left = sum(part.left_s(slower) for part in parts)
         under_way = self._share * left / max(self._tasks - self._done, 1)
-        return elapsed_s / max(work + under_way, 1e-9) * max(left - under_way, 0.0)
+        if self._done >= self._tasks:
+            return 0.0
+        then = now if self._share else self._ended
+        pace = (then - self._began) / max(work + under_way, 1e-9)
+        seconds = pace * max(left - under_way, 0.0) - (now - then)
+        return seconds if seconds > 0 else None
 
     def _idle(self) -> None:
         """Show the line now and then until all is over."""

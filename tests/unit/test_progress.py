@@ -142,6 +142,20 @@ def test_a_task_under_way_counts_with_its_share(monkeypatch):
     assert shown.shown("it").left_s == pytest.approx(6)
 
 
+def test_the_time_left_falls_while_a_task_that_tells_no_share_runs(monkeypatch):
+    monkeypatch.setattr(progress, "time", clock := Clock())
+    shown = Progress(2, visible=False, parts={"short": Part(1, 1), "long": Part(1, 2)})
+    clock.now = 30.0
+    shown.done("it", 1, {}, "short", 30.0)
+    assert shown.shown("it").left_s == pytest.approx(60)
+    clock.now = 70.0
+    assert shown.shown("it").left_s == pytest.approx(20)
+    clock.now = 95.0  # longer than was thought: nobody knows how long
+    assert shown.shown("it").left_s is None
+    shown.done("it", 1, {}, "long", 65.0)
+    assert shown.shown("it").left_s == 0
+
+
 def test_the_first_task_under_way_tells_the_rest(monkeypatch):
     monkeypatch.setattr(progress, "time", clock := Clock())
     shown = Progress(4, visible=False)

@@ -57,7 +57,7 @@ def read_data(sources: Iterable[Any]) -> Data:
                 columns += _summary(sheet, name)
                 numbers += len(sheet.rows)
                 continue
-            at = [sheet.headings.index(heading) for heading in _numeric(sheet)]
+            at = [headings.index(name) for name in _numeric(sheet) if name not in SIZE]
             numbers += sum(row[place] != "" for _, row in sheet.rows for place in at)
             if "statistic" in headings or (has_derived(headings) and len(sheet.rows) <= ROWS):
                 tables[name] = _table(sheet)
