@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-BLOCK = 1024  # draws fetched from NumPy at a time; one at a time costs a microsecond each
-FIRST_BLOCKS = (4, 16, 64, 256)
+FIRST, BLOCK = 4, 1024  # draws fetched from NumPy at a time; one at a time costs a microsecond each
 
 
 class Streams:
@@ -47,9 +46,10 @@ class Streams:
 def _endless(draw: Callable[[int], npt.NDArray[np.float64]]) -> Iterator[float]:
     """Yield the draws of a generator, the same whatever the lengths of the blocks.
 
-    A system of a thousand ports has ten thousand streams, most of which are hardly used.
+    The first blocks are short: a system of a thousand ports has ten thousand streams, most of
+    which are hardly used.
     """
-    for block in FIRST_BLOCKS:
-        yield from draw(block).tolist()
+    block = FIRST
     while True:
-        yield from draw(BLOCK).tolist()
+        yield from draw(block).tolist()
+        block = min(4 * block, BLOCK)

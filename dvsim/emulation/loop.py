@@ -164,7 +164,7 @@ class Loop:
         self.loop.call_later(LOOK_S, self._look)
 
     def _leave(self) -> None:
-        """Close all connections, and wait until none is open, for `GOODBYE_S` at most."""
+        """Close all connections, and wait at most `GOODBYE_S` until the brokers have answered."""
         clients = (*self.senders, *self.receivers)
         for one in clients:
             one.close()

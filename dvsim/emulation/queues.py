@@ -53,6 +53,7 @@ class Asked(NamedTuple):
         queue, copies: Its type; copies of a queue, None for as many as the brokers give it.
         publishers, queues, consumers: How many; messages are spread evenly over publishers, and
             those over queues.
+        balanced: Whether every node leads as many queues; otherwise the first leads all.
         processing: From the seconds since the beginning to those that a receiver takes for a
             message.
         deaths, alarms: Of private nodes.
@@ -149,7 +150,7 @@ class Place(NamedTuple):
 
 
 def measured(place: Place, asked: Asked) -> Seen:
-    """Send messages to new queues, one after the other led by each node, and receive all of them.
+    """Send messages to new queues and receive all of them.
 
     Raises:
         RunFailed: If a message is confirmed twice, is lost, or nothing happens for a
@@ -205,9 +206,9 @@ def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
 
 @contextmanager
 def declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]:
-    """Declare queues and keep the connections meanwhile: the node of a connection leads its queues.
+    """Declare queues, and keep the connections until the context ends.
 
-    These are all nodes in turn, or the first one alone.
+    The node of a connection leads the queues that are declared over it.
     """
     from pika.exceptions import AMQPError
 

@@ -46,17 +46,13 @@ class Stage:
 
 
 def stages_of(counters: pd.DataFrame) -> list[Stage]:
-    """Return the stages of a run, in the order of the path; means over iterations and runs.
-
-    Work that a stage has begun counts in full, though the run may end before it: its share is then
-    1, not more.
-    """
+    """Return the stages of a run, in the order of the path; means over iterations and runs."""
     busy = counters[counters["metric"] == "utilisation"]
     instances = busy.groupby("component")["value"].mean()
     busiest_of: dict[str, float] = {}
     for component, share in instances.items():
         name = str(component).split(".", maxsplit=1)[0]
-        busiest_of[name] = min(1.0, max(busiest_of.get(name, 0.0), float(share)))
+        busiest_of[name] = max(busiest_of.get(name, 0.0), float(share))
     order = [*STAGES, *sorted(busiest_of)]
     return [Stage(name, busiest_of[name]) for name in sorted(busiest_of, key=order.index)]
 

@@ -1,5 +1,5 @@
-/* Words for FIFOs of this host. They wait here while a FIFO is full. When a program has read them, the host that sent them
- * is told that it has that much room again. */
+/* Words for FIFOs of this host. They wait here while a FIFO is full. When a program has read some, their sender gets back the
+ * room that it had claimed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -130,8 +130,8 @@ static bool take_put(struct agent *agent, const uint64_t *word, uint32_t n)
     return true;
 }
 
-/* Notes how often a card of another host was opened. Process 1 or 0 stands for whoever has it open there: no program of this
- * host can be that. */
+/* Notes how often a card of another host was opened. Its seat belongs to process 1 while it is open there, and to process 0
+ * while it is closed: no program of this host has either number. */
 static void take_opens(struct agent *agent, uint32_t card, uint64_t opens)
 {
     uint32_t is_open = opens / 2 % 2 != 0;

@@ -1,5 +1,5 @@
-/* Timed mode: the turns of the cards of this host. vicrun says which cards go on and what they see; this is copied into the
- * memory of the job. When all of them have stopped, vicrun is told what they have done. */
+/* Timed mode: the turns of the cards of this host. vicrun sends which cards go on and what they see; this host copies that
+ * into the memory of the job. When all of these cards have stopped, it sends vicrun what they have done. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>

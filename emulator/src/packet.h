@@ -76,8 +76,8 @@ static inline uint32_t header_addresses(const struct vic *card, unsigned op)
 /* The status of a packet that is wrong: the `which`th of a call, or of what a call works on at a time. */
 int fail_packet(const struct vic *card, int status, size_t which, uint64_t header, uint64_t payload) FAIL_COLD;
 
-/* VIC_OK, or the status of the first packet that is wrong. `first` packets of the call come before these. Another thread may
- * change the arrays, so whoever uses a packet has to check it again. */
+/* Returns VIC_OK, or the status of the first packet that is wrong. `first` packets of the call come before these. Another
+ * thread may change the arrays, so each packet is checked again when it is used. */
 FAIL_HOT static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
                                 size_t n, size_t first)
 {

@@ -14,7 +14,6 @@ enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
     IDLE = 8,                     /* waits that nothing came in, after which the next one sleeps at once */
     BETWEEN_NS = 20 * 1000 * 1000, /* two slices of one wait, at most */
-    FILLING_NS = 50 * 1000,
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 

@@ -11,6 +11,8 @@
 #include "bell.h"
 #include "handle.h"
 
+enum { FILLING_NS = 50 * 1000 }; /* a sleep while `filling` is true */
+
 struct wait {
     struct bell *bell;
     bool (*ready)(void *what); /* looks once; may do what was waited for */
@@ -18,7 +20,7 @@ struct wait {
     void (*progress)(struct vic *card); /* called at each look */
     bool (*hopeless)(void *what);       /* true: no card can make it ready any more, VIC_EPEER; or NULL */
     bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
-    bool (*filling)(const struct vic *card); /* what it waits for may come without a bell: sleep a moment only; or NULL */
+    bool (*filling)(const struct vic *card); /* true: what it waits for may come without a bell; or NULL */
     void (*undo)(void *what);           /* the thread is cancelled in the wait; or NULL */
     uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
     uint32_t kind, dest;                /* enum wait_kind, and what goes with it: a card, */

@@ -19,9 +19,8 @@ from compiled import plain
 from harness import left
 
 from dvsim.broker import Brokers
-from dvsim.emulation import queues
 from dvsim.emulation.deaths import Death
-from dvsim.emulation.queues import Asked, Place, measured
+from dvsim.emulation.queues import Asked, Place, declared, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
@@ -86,7 +85,7 @@ def test_a_node_says_what_it_is(cluster, node):
 def test_nodes_lead_queues_as_asked(cluster, unique, queue, balanced, leaders):
     names = [f"{unique}{number}" for number in range(3)]
     asked = Asked(64, 1, 1, queue=queue, queues=3, balanced=balanced)
-    with queues.declared(Place.of(cluster), names, asked):
+    with declared(Place.of(cluster), names, asked):
         rows = cluster.nodes[0].ctl("list_queues", "--quiet", "--silent", "name", "leader", "pid")
     own = [row for row in rows.splitlines() if row.startswith(unique)]
     assert len(own) == 3

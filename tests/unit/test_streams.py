@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from dvsim.core.streams import BLOCK, FIRST_BLOCKS, Streams
+from dvsim.core.streams import BLOCK, Streams
 
 
 def draws(streams, name, count=5):
@@ -42,7 +42,7 @@ def test_blocks_join_without_repeating():
 
 @pytest.mark.parametrize("law", ["normal", "uniform", "exponential"])
 def test_how_many_are_fetched_at_a_time_changes_no_draw(law):
-    count = sum(FIRST_BLOCKS) + BLOCK + 7
+    count = 3 * BLOCK + 7
     streams = Streams(1, 2, 3)
     fetch = {"normal": "standard_normal", "uniform": "random"}.get(law, "standard_exponential")
     at_once = getattr(streams.generator("a"), fetch)(count).tolist()

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from math import log, nextafter
 
-import pandas as pd
 import pytest
 from run_builder import (
     bursty_vortex,
@@ -19,7 +18,6 @@ from dvsim.evidence.published.compare import compare, judge_column
 from dvsim.evidence.validation import columns_passed, tallies, validate
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.kinds.rabbitmq.spec import Tolerance
-from dvsim.study.stages import stages_of
 
 
 def row_of(comparison, column, statistic, reading="as printed"):
@@ -214,12 +212,3 @@ def test_tallies_count_rows_and_columns_by_reading_and_split():
 def test_columns_passed_by_transport():
     runs = [steady_tcp(tcp_scenario(8), 160_000), bursty_vortex(vortex_scenario(8), 1)]
     assert columns_passed(validate(runs)) == {"data-vortex": (0, 2), "fdr-ipoib": (2, 2)}
-
-
-def test_a_stage_is_busy_for_the_whole_time_at_most():
-    """Work that was begun counts in full, though the run ended before it."""
-    counted = [("broker.1", "utilisation", 1.000081), ("socket.1", "utilisation", 0.5)]
-    counters = pd.DataFrame(counted, columns=["component", "metric", "value"])
-    assert {stage.name: stage.utilisation for stage in stages_of(counters)} == {
-        "broker": 1.0, "socket": 0.5,
-    }  # fmt: skip

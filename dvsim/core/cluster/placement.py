@@ -48,20 +48,25 @@ class Placement:
 
     @classmethod
     def even(
-        cls, kind: str, queues: int, nodes: int, copies: int, *, anew: bool = True
+        cls,
+        kind: str,
+        queues: int,
+        nodes: int,
+        copies: int,
+        *,
+        anew: bool = True,
+        balanced: bool = True,
     ) -> Placement:
-        """Return queues in turn over the nodes, their other copies on the nodes behind."""
-        first = np.arange(queues) % nodes
-        members = (first[:, None] + np.arange(copies)) % nodes
-        return cls(kind, first.copy(), members, np.ones(nodes, bool), anew)
+        """Return queues in turn over the nodes, their other copies on the nodes behind.
 
-    @classmethod
-    def local(
-        cls, kind: str, queues: int, nodes: int, copies: int, *, anew: bool = True
-    ) -> Placement:
-        """Return queues that the first node leads, their other copies in turn over the others."""
-        behind = (np.arange(queues)[:, None] + np.arange(copies - 1)) % max(1, nodes - 1) + 1
-        members = np.hstack([np.zeros((queues, 1), np.int64), behind])
+        Without `balanced` the first node leads all queues, and the other copies are in turn over
+        the nodes behind it.
+        """
+        number = np.arange(queues)[:, None]
+        members = (number + np.arange(copies)) % nodes
+        if not balanced:
+            behind = (number + np.arange(copies - 1)) % max(1, nodes - 1) + 1
+            members = np.hstack([0 * number, behind])
         return cls(kind, members[:, 0].copy(), members, np.ones(nodes, bool), anew)
 
     def kill(self, victims: range) -> None:

@@ -99,9 +99,6 @@ class ClusterKind(PointsKind):
             if event.what == "fill" and event.victims > system.nodes:
                 message = f"{event.victims} volumes are filled, but there {_are(system.nodes)}"
                 yield (place, "victims"), message
-            if event.what != "nothing" and event.begin >= 1:
-                message = f"must be less than 1, is {event.begin:g}: the run is over then"
-                yield (place, "begin"), message
         dead = sum(event.victims for event in scenario.happening if event.what == "kill")
         if dead > system.nodes:
             place = "event" if scenario.event.what == "kill" else "then"

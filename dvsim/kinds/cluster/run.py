@@ -121,9 +121,14 @@ class _Run:
     ) -> None:
         self.scenario, self.timeline = scenario, timeline
         work, system = scenario.workload, scenario.system
-        anew = system.mirrors == "anew"
-        placed = Placement.even if system.leaders == "balanced" else Placement.local
-        self.place = placed(system.queue, work.queues, system.nodes, scenario.copies, anew=anew)
+        self.place = Placement.even(
+            system.queue,
+            work.queues,
+            system.nodes,
+            scenario.copies,
+            anew=system.mirrors == "anew",
+            balanced=system.leaders == "balanced",
+        )
         self.nodes = Nodes(scenario, self.place.shares())
         draws = Streams(seed, replication, 1)
         self.jitter = draws.generator("nodes/jitter")
@@ -209,8 +214,11 @@ class _Run:
         state.filled = filled_of(scenario, number)
         alarm = state.alarm or happens(scenario, "alarm", number)
         led = float(self.nodes.shares.led.sum())
-        # what waited may go when all queues have a leader, and as much as windows allow
-        wanted = 0.0 if alarm else published + state.held if led > FULL else published * led
+        wanted = published * led
+        if alarm:
+            wanted = 0.0
+        elif led > FULL:  # all queues have a leader: what waited may go, too
+            wanted = published + state.held
         sent = self.nodes.laws.confirmed(work.window * work.publishers, wanted)
         state.held = max(0.0, state.held + published - sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)

@@ -115,7 +115,7 @@ class EventTable(Table):
             as long. ``peak``: `factor` times as much is published. ``alarm``: publishers are
             stopped, and consumers go on. ``fill``: something else takes `factor` of the volumes of
             nodes, 1 or more for all that is there.
-        begin, lasts: Shares of the run.
+        begin, lasts: Shares of the run; at `begin` 1 it would be over.
         victims: Nodes that die: the first ones, in a second event those behind them. The first ones
             whose volumes are filled.
     """
@@ -123,13 +123,13 @@ class EventTable(Table):
     VARIED: ClassVar[bool] = True
 
     what: Literal["nothing", "kill", "slow", "peak", "alarm", "fill"] = "nothing"
-    begin: Part = 0.3
+    begin: Annotated[Number, Field(ge=0, lt=1)] = 0.3
     lasts: Part = 0.3
     factor: Annotated[Number, Field(gt=0, le=1000)] = 2.0
     victims: Annotated[Whole, Field(ge=1, le=MOST_NODES)] = 1
 
     def during(self, seconds: int) -> range:
-        """Return the seconds of a run in which it is, one at least; `begin` is less than 1."""
+        """Return the seconds of a run in which it is, one at least."""
         begin = min(round(self.begin * seconds), seconds - 1)
         return range(begin, begin + max(1, round(self.lasts * seconds)))
 

@@ -12,10 +12,7 @@
 #include "pending.h"
 #include "thread.h"
 
-enum {
-    SLICE_NS = 100 * 1000 * 1000, /* after which to look whether the launcher lives, though no bell rings */
-    FILLING_NS = 50 * 1000        /* while a sender fills places in the FIFO, see fifo_filling */
-};
+enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */
 
 struct event {
     struct event *next;

@@ -113,11 +113,12 @@ int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);
 /* True if the FIFO of this card holds at least so many words. It takes none. */
 bool fifo_holds(struct vic *card, size_t min);
 
-/* True if a sender has taken places in the FIFO of this card and has not filled them. A sender looks at the mark of
- * sleepers (bell.h) after it has taken places, not after it has filled them, which saves it a locked instruction. So a
- * thread that has set the mark and is about to sleep first asks this, then looks once more. Where it is false, each sender
- * either has filled its places by that look or takes them later, sees the mark, and rings. Where it is true, no bell may
- * ring, and the thread sleeps for a moment only. */
+/* True if a sender has taken places in the FIFO of this card and has not filled them.
+ *
+ * A sender reads the mark of sleepers (bell.h) when it has taken places, and not again when it has filled them: that saves
+ * a locked instruction. A thread that is about to sleep sets the mark, calls this, and looks at the FIFO once more.
+ *   false: a sender has filled its places before that look, or takes them later, sees the mark, and rings the bell.
+ *   true: perhaps no bell rings, so the thread sleeps for FILLING_NS only. */
 bool fifo_filling(const struct vic *card);
 
 int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n);

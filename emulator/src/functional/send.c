@@ -9,8 +9,8 @@ enum {
     RUN_MOST = 1 << 30 /* words of a run: a tally counts 32 bits */
 };
 
-/* Pushes the words of packets for one FIFO and counter, from the first on, which has been checked, as many as the FIFO takes:
- * how many, counted. */
+/* Pushes the words of packets for one FIFO and counter, as many as the FIFO takes, and counts them. Returns how many. `first`
+ * is the header of the first one, which has been checked. */
 static size_t push_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
                        struct tally *tally)
 {
@@ -34,7 +34,8 @@ static uint32_t stopped_by(uint64_t header, uint64_t payload)
     return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
 }
 
-/* Stores the words of writes to one card and counter, from the first on, which has been checked: how many, counted. */
+/* Stores the words of writes to one card and counter, and counts them. Returns how many. `first` is the header of the first
+ * one, which has been checked. */
 static inline size_t write_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
                                struct tally *tally)
 {

@@ -3,8 +3,8 @@
 
 enum { LONG_NS = 50 * 1000 * 1000 }; /* the words of a card that was killed stay until it opens its messages again */
 
-/* A card that was killed begins another stream when it comes back. Its incomplete message is dropped, and so is what its
- * ring holds. */
+/* Returns whether a card has begun another stream, as it does after it was killed. Then its incomplete message and the rest
+ * of its ring are dropped. */
 bool incoming_restarted(struct vic_message *m, uint32_t src)
 {
     struct inward *in = &m->in[src];

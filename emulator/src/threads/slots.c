@@ -1,8 +1,8 @@
 /* libvic-threads.so, see hooks.h: threads wait for each other, or sleep.
  *
- * A thread in model time that would have to wait gives the turn to others and tries again when something has
- * changed. So whoever changes something tells it. Signals of conditions are counted at their slots: a wait
- * is over when the count has changed, and so sometimes for nothing, as POSIX allows. */
+ * A thread in model time that would have to wait gives the turn to others, and tries again when its slot has changed. So
+ * each call here that changes a slot notifies the threads that wait there. Signals of conditions are counted at their slots:
+ * a wait ends when the count has changed, and so sometimes for nothing, as POSIX allows. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -198,7 +198,7 @@ static void changed(uint32_t slot)
 
 void timed_notify_deferred(void)
 {
-    timed_deferred = false; /* first: what is noted from now on is looked for again */
+    timed_deferred = false; /* before the bits are read: a handler that sets one later sets this again */
     atomic_signal_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < DEFERRED_WORDS; i++) {
         for (uint64_t bits = atomic_exchange(&deferred[i], 0); bits != 0; bits &= bits - 1) {

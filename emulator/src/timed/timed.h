@@ -65,7 +65,7 @@ struct timed {
     struct member *user; /* the thread that runs in the program, or in a call that goes on */
     uint32_t inside;     /* members that are not OUT */
     bool driving;        /* a thread waits for the coordinator */
-    bool closing, orphaned;  /* gone: the coordinator is */
+    bool closing, orphaned;  /* orphaned: the coordinator has gone */
     int64_t now_ps;      /* the last grant */
     int64_t closed_ps;
     uint32_t ids;

@@ -16,10 +16,38 @@ static void opens(const struct self *self, const struct list *list, uint64_t tim
     }
 }
 
-/* The next opening is each card's, by the same list. */
-static void all_open(const struct self *self)
+/* Cards 0 and 2 open the team with lists that differ from each other. */
+static void others_differ(const struct self *self)
+{
+    if (self->me != 1) {
+        opens(self, self->me == 2 ? &other : &first, LONG, VIC_EINVAL);
+    }
+}
+
+/* Some cards open the next team, in vain as long as the others do not. */
+static void open_next(const struct self *self, bool one_of_them)
+{
+    if (one_of_them) {
+        opens(self, &next, SHORT, VIC_ETIMEDOUT);
+    }
+}
+
+static void late_opening_fails(const struct self *self)
+{
+    if (self->me == 1) {
+        opens(self, &first, LONG, VIC_EINVAL);
+    }
+}
+
+static void wait_for_all(const struct self *self)
 {
     OK(vic_barrier(self->card, LONG));
+}
+
+/* All cards open the next team by the same list, and use it. */
+static void all_open(const struct self *self)
+{
+    wait_for_all(self);
     vic_team_t *team;
     int status = vic_team_open(self->card, next.card, next.n, &team, LONG);
     if (status != VIC_OK) {
@@ -28,17 +56,16 @@ static void all_open(const struct self *self)
     }
     OK(vic_team_barrier(team, LONG));
     OK(vic_team_close(team));
-    OK(vic_barrier(self->card, LONG));
+    wait_for_all(self);
 }
 
-/* What a card with the same list has said of the opening that failed is still there. */
+/* What a card with the same list wrote for the opening that failed is still there. */
 static void same_list(const struct self *self)
 {
-    opens(self, self->me == 2 ? &other : &first, LONG, VIC_EINVAL);
-    OK(vic_barrier(self->card, LONG));
-    if (self->me == 1) {
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
+    others_differ(self);
+    late_opening_fails(self);
+    wait_for_all(self);
+    open_next(self, self->me == 1);
     all_open(self);
 }
 
@@ -48,53 +75,35 @@ static void still_waits(const struct self *self)
     if (self->me == 1) {
         opens(self, &first, SHORT, VIC_ETIMEDOUT);
     }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me != 1) {
-        opens(self, self->me == 2 ? &other : &first, LONG, VIC_EINVAL);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me != 1) {
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me == 1) {
-        opens(self, &first, LONG, VIC_EINVAL);
-    }
+    wait_for_all(self);
+    others_differ(self);
+    wait_for_all(self);
+    open_next(self, self->me != 1);
+    wait_for_all(self);
+    late_opening_fails(self);
     all_open(self);
 }
 
 /* Card 1 comes to the opening when it has failed for the others, which are in the next one. */
 static void comes_late(const struct self *self)
 {
-    if (self->me != 1) {
-        opens(self, self->me == 2 ? &other : &first, LONG, VIC_EINVAL);
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me == 1) {
-        opens(self, &first, LONG, VIC_EINVAL);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me != 1) {
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
+    others_differ(self);
+    open_next(self, self->me != 1);
+    wait_for_all(self);
+    late_opening_fails(self);
+    wait_for_all(self);
+    open_next(self, self->me != 1);
     all_open(self);
 }
 
 /* The cards that had other lists take the one that card 1 still waits with. */
 static void is_corrected(const struct self *self)
 {
-    if (self->me == 1) {
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me != 1) {
-        opens(self, self->me == 2 ? &other : &first, LONG, VIC_EINVAL);
-    }
-    OK(vic_barrier(self->card, LONG));
-    if (self->me != 1) {
-        opens(self, &next, SHORT, VIC_ETIMEDOUT);
-    }
+    open_next(self, self->me == 1);
+    wait_for_all(self);
+    others_differ(self);
+    wait_for_all(self);
+    open_next(self, self->me != 1);
     all_open(self);
 }
 
