@@ -51,14 +51,11 @@ class PrivateFolder:
         """Remove it, and give back the lock, once."""
         if self._lock is None:
             return
-        for path in list(self.path.iterdir()) if self.path.exists() else []:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            if self._kept:
+                _empty(self.path)
             else:
-                path.unlink(missing_ok=True)
-        if not self._kept:
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
+                _remove(self.path)
         os.close(self._lock)
         self._lock = None
 
@@ -76,10 +73,24 @@ def remove_left(prefix: str = PREFIX) -> None:
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if folder.stat().st_uid == os.getuid():
-                    shutil.rmtree(folder, ignore_errors=True)
+                if not folder.is_symlink() and folder.stat().st_uid == os.getuid():
+                    _remove(folder)
             finally:
                 os.close(lock)
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, though programs that are about to end still write files by its path."""
+    going = folder.rename(folder.with_name(f"{folder.name}-going"))
+    shutil.rmtree(going, ignore_errors=True)
 
 
 def _locked(folder: Path) -> int:

@@ -1,5 +1,6 @@
 """Private RabbitMQ nodes: is nothing left of them, and is it said why they cannot start?"""
 
+import itertools
 import os
 import re
 import shutil
@@ -8,10 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import nodes
 import pytest
+from harness.processes import until
 
 import dvsim
 from dvsim.broker import Brokers, brokers, install, limits, private
@@ -124,6 +128,29 @@ def test_a_folder_whose_owner_lives_is_not_removed(temporary):
     folder.close()
     folder.close()
     assert not folder.path.exists()
+
+
+def test_a_folder_goes_though_somebody_still_writes_into_it(temporary):
+    """As programs do that see a moment later that their harness has ended."""
+    stop = threading.Event()
+
+    def write(path):
+        for number in itertools.count():
+            if stop.is_set():
+                return
+            with suppress(FileNotFoundError):
+                (path / f"{number}").touch()
+
+    for _ in range(20):
+        folder = private.PrivateFolder()
+        stop.clear()
+        writer = threading.Thread(target=write, args=(folder.path,))
+        writer.start()
+        until(lambda path=folder.path: len(list(path.iterdir())) > 50, "some files")
+        folder.close()
+        stop.set()
+        writer.join()
+        assert list(temporary.iterdir()) == []
 
 
 def test_only_what_was_left_under_the_same_name_is_removed(temporary):
