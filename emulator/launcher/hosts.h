@@ -33,7 +33,7 @@
 #include <sys/types.h>
 
 enum { HOSTS_KEY = 32, HOSTS_MOST = 1024, HOST_NAME = 256,
-       HOSTS_SETUP_MS = 8000 /* until a host is there */, HOSTS_SLOW_MS = 30000 /* until all are ready if they are there */ };
+       HOSTS_SETUP_MS = 8000 /* until a host is there */, HOSTS_SLOW_MS = 18000 /* until all are ready if they are there */ };
 
 struct host {
     char name[HOST_NAME];

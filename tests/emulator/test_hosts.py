@@ -263,7 +263,7 @@ def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path
 
 
 def test_hosts_that_are_there_but_never_ready(emulator, hosts, tmp_path):
-    """The second one sends HOST_HERE and nothing else; vicrun waits 30 s for it."""
+    """The second one sends HOST_HERE and nothing else; vicrun waits 18 s for it."""
     stuck = tmp_path / "stuck"
     stuck.write_text(
         "#!/bin/sh\ncase $1 in *b) printf '\\022tsh\\0\\0\\0\\0'; exec sleep 300;; esac\n"
@@ -272,7 +272,7 @@ def test_hosts_that_are_there_but_never_ready(emulator, hosts, tmp_path):
     stuck.chmod(0o700)
     options = [*hosts.options(1, 1), "--launch-with", f"{stuck} {{host}}"]
     done = run(emulator, options, "calls")
-    late = f"is there, but was not ready in 30 s, started by '{stuck} {{host}}'"
+    late = f"is there, but was not ready in 18 s, started by '{stuck} {{host}}'"
     assert (done.returncode, done.stderr) == (1, f"vicrun: host {hosts.names[1]}: {late}\n")
     assert nothing_is_left()
 
