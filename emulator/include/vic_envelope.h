@@ -1,17 +1,17 @@
-/* vic_envelope.h: what stands in a vic_message that clients and bridges exchange (vic_client.h). Whoever writes
- * a bridge, to whatever kind of broker, needs this; a program that only publishes or receives does not.
+/* vic_envelope.h: the format of the vic_messages that clients and bridges exchange (vic_client.h). You need it to
+ * write a bridge to some kind of broker; a program that only publishes and receives does not.
  *
- *     unsigned char room[4096];
+ *     unsigned char buffer[4096];
  *     struct vic_envelope e = {.kind = VIC_PUBLISH, .flags = VIC_CONFIRM_WANTED, .session = mine, .id = 1,
  *                              .key = "a.b", .key_bytes = 3, .body = text, .bytes = strlen(text)};
  *     size_t bytes;
- *     if (vic_envelope_pack(room, sizeof room, &e, &bytes) == VIC_OK)
- *         vic_message_send(m, bridge, room, bytes, VIC_FOREVER);
+ *     if (vic_envelope_pack(buffer, sizeof buffer, &e, &bytes) == VIC_OK)
+ *         vic_message_send(m, bridge, buffer, bytes, VIC_FOREVER);
  *     ...
- *     if (vic_envelope_unpack(room, bytes, &e) == VIC_OK) switch (e.kind) ...
+ *     if (vic_envelope_unpack(buffer, bytes, &e) == VIC_OK) switch (e.kind) ...
  *
- * Layout: a header of 3 words, 7 in a VIC_DELIVER; the key; the body. Words are 64 bits, the lowest byte first.
- * No padding: key and body begin anywhere.
+ * Layout: a header of 3 words, or of 7 in a VIC_DELIVER; then the key; then the body. A word has 64 bits and stands
+ * with its lowest byte first. There is no padding: key and body begin at any byte.
  *
  *     word 0   kind (bits 0-7) | version = 1 (8-15) | flags (16-31) | bytes of the key (32-47) | 0 (48-63)
  *     word 1   session: a random number, one for each vic_client_open and for each start of a bridge
@@ -19,41 +19,43 @@
  *     word 3   VIC_DELIVER: session of the VIC_SUBSCRIBE        word 4   its id
  *     word 5   VIC_DELIVER: session of the VIC_PUBLISH, or 0    word 6   its id, or 0
  *
- * Kinds, what their words say, and what a receiver does
- *   VIC_PUBLISH      client to bridge. session and id of this message: ids of a session grow from 1 on. key:
- *                    routing key. body: the message. Sent again, with the same session and id, to a bridge that
- *                    was opened anew. flags: VIC_CONFIRM_WANTED, VIC_PERSISTENT.
- *   VIC_CONFIRM      bridge to client: the broker has taken these messages. session: that of the PUBLISHes. id
- *                    and, in the body, any number of further ids, 8 bytes each. No key. flags: VIC_RETURNED:
- *                    the broker had no queue for them; VIC_REFUSED: it refused them. Ids that the client does
- *                    not know, or no longer, mean nothing.
- *   VIC_SUBSCRIBE    client to bridge. session: the client's. id: number of the subscription in this session.
- *                    key: queue. body: 8 bytes: credit, 1 or more: so many deliveries may be unacknowledged at
- *                    a time. The same session and id again: the same subscription, with this credit.
- *   VIC_UNSUBSCRIBE  client to bridge: the end of it; deliveries that are not acknowledged go back to the
- *                    queue. No body.
- *   VIC_REFUSAL      bridge to client: this subscription cannot be, or has ended (no such queue). session, id
- *                    and key of the SUBSCRIBE. body: a text that says why.
- *   VIC_DELIVER      bridge to client. session: the bridge's. id: from 1 on, over all deliveries of this
- *                    session. Words 3, 4: for which subscription; a client that has no such one answers by a
- *                    VIC_UNSUBSCRIBE of it. Words 5, 6: if the AMQP message id was that of a PUBLISH: which.
- *                    key: routing key. body: the message. flags: VIC_REDELIVERED.
- *   VIC_ACK          client to bridge: these deliveries are done. session: that of the DELIVERs. id and further
- *                    ids as in CONFIRM. flags: VIC_REJECTED: they go back to the queue. Of another session:
- *                    means nothing.
- *   VIC_BIND         client to client: send me what has a topic of this pattern (the key). session: the
- *                    client's; what another session of this card had bound is forgotten. flags: VIC_ASK: and
- *                    tell me your patterns; no pattern of mine is meant then, the key is empty. id 0, no body.
- *   VIC_UNBIND       client to client: no longer. As BIND.
- *   VIC_TOPIC        client to client. session, id as PUBLISH. key: topic. body: the message.
- * What is of no use to a receiver (a bridge has none for the last three) is dropped.
+ * Kinds, and what a receiver does
+ *   VIC_PUBLISH      client to bridge: give this message to the broker. session, id: of the message; the ids of a
+ *                    session grow from 1. key: routing key. body: the message. When a bridge is opened anew, the
+ *                    client sends unconfirmed ones again with the same session and id. flags: VIC_CONFIRM_WANTED,
+ *                    VIC_PERSISTENT.
+ *   VIC_CONFIRM      bridge to client: the broker has taken these messages. session: that of the PUBLISHes. id: of
+ *                    the first; the body has the ids of the others, 8 bytes each. No key. flags: VIC_RETURNED: the
+ *                    broker had no queue for them; VIC_REFUSED: it refused them. The client ignores ids that it does
+ *                    not wait for.
+ *   VIC_SUBSCRIBE    client to bridge: deliver from a queue. session: the client's. id: number of the subscription in
+ *                    this session. key: the queue. body: 8 bytes: the credit, 1 or more, which is how many deliveries
+ *                    may be unacknowledged. The same session and id again change the credit of that subscription.
+ *   VIC_UNSUBSCRIBE  client to bridge: end that subscription; what was delivered and is not acknowledged goes back to
+ *                    the queue. No body.
+ *   VIC_REFUSAL      bridge to client: the subscription could not begin, or has ended (there is no such queue).
+ *                    session, id, key: of the SUBSCRIBE. body: the reason, as text.
+ *   VIC_DELIVER      bridge to client: a message from a queue. session: the bridge's. id: counts all deliveries of
+ *                    this session from 1. Words 3 and 4: the subscription; a client that does not have it answers with
+ *                    its VIC_UNSUBSCRIBE. Words 5 and 6: the PUBLISH that brought the message, if its AMQP message id
+ *                    names one. key: routing key. body: the message. flags: VIC_REDELIVERED.
+ *   VIC_ACK          client to bridge: the broker may forget these deliveries. session: that of the DELIVERs. id and
+ *                    body: as in CONFIRM. flags: VIC_REJECTED: put them back into the queue instead. The bridge ignores
+ *                    an ACK of another session.
+ *   VIC_BIND         client to client: send me topics that match this pattern (the key). session: the client's; the
+ *                    receiver forgets patterns of an earlier session of this card. flags: VIC_ASK: send me your
+ *                    patterns; the key is then empty, and binds nothing. id 0, no body.
+ *   VIC_UNBIND       client to client: this pattern is bound no longer. Otherwise as BIND.
+ *   VIC_TOPIC        client to client: a message by topic. session, id: as in PUBLISH. key: the topic. body: the
+ *                    message.
+ * A receiver drops kinds that are not for it: a bridge drops the last three.
  *
  * The AMQP message id of a PUBLISH is VIC_MESSAGE_ID of its session and id: consumers drop duplicates by it.
  *
- * A bridge that has lost what it knew of its clients has been killed, or closes its messages or its card:
- * vic_peer_opens and vic_message_ends tell the clients, and they publish again what is not confirmed, and
- * subscribe again. In the same way the bridge takes notice of clients: what a client that left had not
- * acknowledged goes back to the queue, after what the client had sent before was taken off the card.
+ * A bridge forgets its clients when it is killed, or closes its messages or its card. Clients notice by
+ * vic_peer_opens and vic_message_ends; then they publish again what is not confirmed, and subscribe again. A bridge
+ * notices in the same way that a client has left. It first takes what that client had sent off the card; what the
+ * client had not acknowledged goes back to the queue.
  */
 #ifndef VIC_ENVELOPE_H
 #define VIC_ENVELOPE_H
@@ -94,7 +96,7 @@ enum {
     VIC_ENVELOPE_MOST = 56       /* bytes of the longest header */
 };
 
-/* The same by the names that programs of 0.1 have, and that the texts here use for short. */
+/* The short names, which programs of 0.1 use, and the texts here. */
 enum {
     VIC_PUBLISH = VIC_ENVELOPE_PUBLISH,
     VIC_CONFIRM = VIC_ENVELOPE_CONFIRM,
@@ -124,9 +126,9 @@ struct vic_envelope {
     uint64_t session, id;
     uint64_t subscriber, subscription;  /* words 3, 4: DELIVER only, else 0 */
     uint64_t origin_session, origin_id; /* words 5, 6 */
-    const char *key;                    /* not ended by a 0 */
+    const char *key;                    /* without a 0 byte at its end */
     size_t key_bytes;
-    const void *body; /* at any address; NULL is good if bytes is 0 */
+    const void *body; /* at any address; may be NULL if bytes is 0 */
     size_t bytes;
 };
 
@@ -136,7 +138,7 @@ VIC_API inline size_t vic_envelope_header(unsigned kind)
     return kind == VIC_DELIVER ? VIC_ENVELOPE_MOST : 24;
 }
 
-/* A number as it stands in an envelope, the lowest byte first, or back. */
+/* A word with its lowest byte first, from a word of this machine, or the other way. */
 #if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define VIC_ENVELOPE_LITTLE(word) __builtin_bswap64(word)
 #else
@@ -157,7 +159,7 @@ VIC_API inline void vic_envelope_put_word(void *at, uint64_t word)
     memcpy(at, &word, sizeof word);
 }
 
-/* Is it an envelope as described above, with nothing where nothing belongs? Looks at numbers only. */
+/* 1 if kind, flags and lengths are as described above, else 0. Key and body are not read. */
 VIC_API inline int vic_envelope_is_sound(const struct vic_envelope *e)
 {
     static const unsigned flags[] = {
@@ -193,9 +195,9 @@ VIC_API inline int vic_envelope_is_sound(const struct vic_envelope *e)
     }
 }
 
-/* Put an envelope together; *bytes of it. VIC_EINVAL: NULL where something is needed, or it is none.
- * VIC_ENOSPC: no room; *bytes says how much is needed. */
-VIC_API inline int vic_envelope_pack(void *to, size_t room, const struct vic_envelope *e, size_t *bytes)
+/* Write an envelope to `to`, *bytes long. VIC_EINVAL: a pointer is NULL that must not be, or e is no envelope.
+ * VIC_ENOSPC: capacity is too small; *bytes is what is needed. */
+VIC_API inline int vic_envelope_pack(void *to, size_t capacity, const struct vic_envelope *e, size_t *bytes)
 {
     unsigned char *at = (unsigned char *)to;
     if (at == NULL || e == NULL || bytes == NULL || (e->key == NULL && e->key_bytes > 0) ||
@@ -207,7 +209,7 @@ VIC_API inline int vic_envelope_pack(void *to, size_t room, const struct vic_env
         return VIC_EINVAL;
     }
     *bytes = header + e->key_bytes + e->bytes;
-    if (*bytes > room) {
+    if (*bytes > capacity) {
         return VIC_ENOSPC;
     }
     const uint64_t word[7] = {
@@ -226,8 +228,8 @@ VIC_API inline int vic_envelope_pack(void *to, size_t room, const struct vic_env
     return VIC_OK;
 }
 
-/* Take one apart: key and body point into it. Whatever stands there, only from .. from + bytes - 1 is read.
- * VIC_EINVAL: it is no envelope of this version; *e is all 0 then. */
+/* Read an envelope; e->key and e->body point into it. Nothing outside from .. from + bytes - 1 is read, whatever the
+ * content. VIC_EINVAL: it is no envelope of this version; *e is all 0. */
 VIC_API inline int vic_envelope_unpack(const void *from, size_t bytes, struct vic_envelope *e)
 {
     const unsigned char *at = (const unsigned char *)from;
@@ -265,19 +267,20 @@ VIC_API inline int vic_envelope_unpack(const void *from, size_t bytes, struct vi
     return VIC_OK;
 }
 
-/* Ids of a CONFIRM or ACK: 1 + bytes / 8 of them; the first is e->id. */
+/* How many ids a CONFIRM or ACK has. */
 VIC_API inline size_t vic_envelope_ids(const struct vic_envelope *e)
 {
     return 1 + e->bytes / 8;
 }
 
+/* Id `which` of a CONFIRM or ACK, from 0. */
 VIC_API inline uint64_t vic_envelope_id(const struct vic_envelope *e, size_t which)
 {
     return which == 0 ? e->id : vic_envelope_word((const unsigned char *)e->body + 8 * (which - 1));
 }
 
-/* Does a topic have this pattern? Words are separated by dots; in a pattern * stands for one word, # for any
- * number of words, none too. An empty topic has no words. */
+/* 1 if a topic matches a pattern, else 0. Dots separate words; in a pattern * stands for one word, # for any number of
+ * words, also for none. An empty topic has no words. */
 VIC_API int vic_topic_matches(const char *pattern, size_t pattern_bytes, const char *topic, size_t topic_bytes);
 
 #ifdef __cplusplus

@@ -25,14 +25,14 @@ static size_t find(const struct sram_table *table, uint32_t addr)
 
 static int insert(struct sram_table *table, size_t at, uint32_t addr, uint32_t words)
 {
-    if (table->count == table->room) {
-        size_t room = table->room ? table->room * 2 : 64;
-        struct sram_block *block = realloc(table->block, room * sizeof *block);
+    if (table->count == table->capacity) {
+        size_t capacity = table->capacity ? table->capacity * 2 : 64;
+        struct sram_block *block = realloc(table->block, capacity * sizeof *block);
         if (block == NULL) {
             return VIC_ESYS;
         }
         table->block = block;
-        table->room = room;
+        table->capacity = capacity;
     }
     memmove(table->block + at + 1, table->block + at, (table->count - at) * sizeof *table->block);
     table->block[at] = (struct sram_block){addr, words};

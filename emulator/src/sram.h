@@ -12,7 +12,7 @@ struct sram_block {
 
 struct sram_table {
     struct sram_block *block; /* by address */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* VIC_OK, VIC_ENOSPC, VIC_ESYS. */

@@ -1,11 +1,11 @@
 /* The surprise FIFO: a ring with many writers and many readers. A slot is published by the ticket of the
- * word in it, so a reader never waits for a writer. Room is taken only where there is some: a sender that
+ * word in it, so a reader never waits for a writer. Senders claim free slots only: a sender that
  * gives up leaves no hole, and one whose program ends leaves one that says so (claims.h). */
 #include "claims.h"
 #include "functional.h"
 #include "pending.h"
 
-static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
+static uint64_t free_slots(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
 {
     struct card_shared *target = &card->job->card[dest];
     _Atomic uint64_t *known = &card->job->fifo_known[dest];
@@ -39,14 +39,14 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
     uint64_t claim;
     size_t count;
     do {
-        uint64_t free = room(card, dest, tail, n);
+        uint64_t free = free_slots(card, dest, tail, n);
         while (free == 0) { /* full, or the tail has moved on meanwhile */
             uint64_t now = atomic_load_explicit(&target->fifo_tail, memory_order_acquire);
             if (now == tail) {
                 return 0;
             }
             tail = now;
-            free = room(card, dest, tail, n);
+            free = free_slots(card, dest, tail, n);
         }
         count = free < n ? (size_t)free : n;
         count = count < CLAIM_MOST ? count : CLAIM_MOST;
@@ -97,18 +97,18 @@ struct target {
     uint32_t dest;
 };
 
-bool fifo_has_room(const struct vic *card, uint32_t dest)
+bool fifo_has_space(const struct vic *card, uint32_t dest)
 {
     const struct card_shared *target = &card->job->card[dest];
     uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
-    /* the head is read first: the tail is never behind it, unless a program overwrote it, and then there is no room */
+    /* the head is read first: the tail is never behind it, unless a program overwrote it, and then there is none free */
     return used < card->job->config.fifo_words + atomic_load(&target->fifo_voids);
 }
 
-static bool has_room(void *what)
+static bool has_space(void *what)
 {
     const struct target *to = what;
-    return fifo_has_room(to->card, to->dest);
+    return fifo_has_space(to->card, to->dest);
 }
 
 static bool reader_is_gone(void *what)
@@ -117,10 +117,10 @@ static bool reader_is_gone(void *what)
     return card_is_left(&to->card->job->card[to->dest]);
 }
 
-int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
+int fifo_wait_space(struct vic *card, uint32_t dest, uint64_t timeout_ns)
 {
     struct target to = {card, dest};
-    struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_room, .what = &to,
+    struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_space, .what = &to,
                         .progress = pending_progress, .coming = pending_coming, .hopeless = reader_is_gone,
                         .kind = WAIT_ROOM, .dest = dest};
     return wait_for(card, &wait, timeout_ns);

@@ -105,10 +105,10 @@ static inline void fifo_keeps(struct vic *card)
 }
 
 /* True if the FIFO of a card takes a word now. */
-bool fifo_has_room(const struct vic *card, uint32_t dest);
+bool fifo_has_space(const struct vic *card, uint32_t dest);
 
-/* Wait until the FIFO of a card has room. */
-int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);
+/* Wait until the FIFO of a card has a free slot. */
+int fifo_wait_space(struct vic *card, uint32_t dest, uint64_t timeout_ns);
 
 /* True if the FIFO of this card holds at least so many words. It takes none. */
 bool fifo_holds(struct vic *card, size_t min);

@@ -164,7 +164,7 @@ static bool is_few(const struct vic *card)
 static bool is_lost(const struct vic *card, uint64_t header)
 {
     struct packet packet = packet_of(header);
-    return packet.op == VIC_FIFO && card_is_left(&card->job->card[packet.dest]) && !fifo_has_room(card, packet.dest);
+    return packet.op == VIC_FIFO && card_is_left(&card->job->card[packet.dest]) && !fifo_has_space(card, packet.dest);
 }
 
 /* Drops what is pending if all of it is lost, so that other packets have room again. A transfer that had such words is
@@ -184,7 +184,7 @@ static bool drop_lost(struct vic *card)
     return lost;
 }
 
-static bool has_room(void *what)
+static bool has_space(void *what)
 {
     struct vic *card = what;
     return is_few(card) || (atomic_load(&card->job->shared->ended) != 0 && !wait_is_alone(card) && drop_lost(card));
@@ -221,7 +221,7 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
 /* Waits until few are pending. VIC_EPEER: some of these packets are lost. */
 static int wait_few(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, uint64_t timeout_ns)
 {
-    struct wait wait = {.bell = &card->me->arrival, .ready = has_room, .what = card, .progress = pending_progress,
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_space, .what = card, .progress = pending_progress,
                         .coming = pending_coming, .kind = WAIT_HELD};
     if (is_few(card)) {
         return VIC_OK;
@@ -287,7 +287,7 @@ static bool can_arrive(struct vic *card, uint64_t header)
                     ? handle_closed(card)
                     : seat_owner(atomic_load(&target->seat)) == 0 || card_is_left(target) ||
                           atomic_load(&target->closing) != 0; /* or two cards that close would wait for each other */
-    return packet.op != VIC_FIFO || !gone || fifo_has_room(card, packet.dest);
+    return packet.op != VIC_FIFO || !gone || fifo_has_space(card, packet.dest);
 }
 
 static bool any_hope(struct vic *card, const struct pending *pending)

@@ -133,7 +133,7 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
         if (sent == n || status != VIC_OK) {
             return status;
         }
-        status = fifo_wait_room(card, full, VIC_FOREVER);
+        status = fifo_wait_space(card, full, VIC_FOREVER);
         if (status != VIC_OK) {
             return status;
         }

@@ -17,6 +17,6 @@ int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_
     if (*sent == n || status != VIC_OK) {
         return status;
     }
-    status = fifo_wait_room(card, full, 0);
+    status = fifo_wait_space(card, full, 0);
     return status == VIC_OK || status == VIC_ETIMEDOUT ? fail_as(VIC_EAGAIN) : status;
 }
