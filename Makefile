@@ -21,7 +21,7 @@ demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, 
 test: ## linters, types and all tests; TESTS="FILE ..." for some of them
 	tests/install-packages
 	$(MAKE) $(VENV)/editable lint
-	$(BIN)/python -m pytest -n 2 --durations 20 $(TESTS)
+	$(BIN)/python -m pytest -n 3 --durations 20 $(TESTS)
 
 check: $(VENV)/editable lint ## before each commit, in a minute: linters, types, the tests nearest to the change
 	$(BIN)/python tests/harness/check.py $(SINCE)
