@@ -21,6 +21,7 @@ from dvsim.study.sweep_table import short
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
 
+MOST_NAMED = 5  # results in a sentence
 MOST_ROWS = 500  # of the table on the page; the CSV has all
 
 
@@ -65,13 +66,21 @@ def _largest(points: SweptPoints, asked: str = "") -> str:
         return ""
     if len({mark.value for mark in marks}) == 1:
         value = metric_text(points, name, marks[0].value, marks[0].half)
-        return f"Equal at all points: {name_of(points, name)} {value}."
+        return f"Equal at all points: {name_of(points, name)} {value}.{_differing(points)}"
     ends = [end(marks, key=lambda mark: mark.value) for end in (max, min)]
     most, least = (
         f"{metric_text(points, name, mark.value, mark.half)} at {sweep.name_of(mark.point)}"
         for mark in ends
     )
     return f"Largest {name_of(points, name)}: {most}; smallest: {least}."
+
+
+def _differing(points: SweptPoints) -> str:
+    """Name the first results that are not equal at all points, as a sentence to add to another."""
+    table = points.swept.good
+    names = [name for name in points.METRICS if table[name].nunique() > 1]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f" Other results differ: {', '.join(names[:MOST_NAMED])}{more}." if names else ""
 
 
 def _sentences(swept: SweepResult) -> list[str]:

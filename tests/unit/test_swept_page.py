@@ -101,6 +101,11 @@ def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
     table = sizes.table.assign(delivered_rate=1000.0, delivered_rate_high=1000.0)
     said = answer_sentences(replace(sizes, table=table))[0]
     assert said.startswith("Equal at all points: delivered rate 1,000")
+    named = said.partition("Other results differ: ")[2].removesuffix(".").partition(" and ")[0]
+    for name in named.split(", "):
+        assert table[name].nunique() > 1
+    equal = table.assign(**{name: 1.0 for name in sizes.results})
+    assert "differ" not in answer_sentences(replace(sizes, table=equal))[0]
 
 
 def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(sizes):
