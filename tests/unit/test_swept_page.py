@@ -104,7 +104,7 @@ def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
     named = said.partition("Other results differ: ")[2].removesuffix(".").partition(" and ")[0]
     for name in named.split(", "):
         assert table[name].nunique() > 1
-    equal = table.assign(**{name: 1.0 for name in sizes.results})
+    equal = table.assign(**dict.fromkeys(sizes.results, 1.0))
     assert "differ" not in answer_sentences(replace(sizes, table=equal))[0]
 
 
