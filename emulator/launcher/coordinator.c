@@ -30,7 +30,7 @@ uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen)
     return job_clock_ns() - before;
 }
 
-/* Until no card has the turn. */
+/* Wait until no card runs. */
 static void await_cards(struct coordinator *coord)
 {
     uint64_t waited = 0;
@@ -55,13 +55,13 @@ static void await_cards(struct coordinator *coord)
     }
 }
 
-/* The program of a card has ended. If it ended well, and never opened the card or did not close it, the others see it
- * left from now on, as in functional mode (exits.c). */
+/* Note that the program of a card has ended. If it ended well without opening the card, or without closing it, the
+ * other cards see from now on that it has left, as in functional mode (exits.c). */
 static void end_side(struct side *side, uint32_t state)
 {
     struct timed_card *shared = side->shared;
     int64_t sim_ps = side->coord->sim_ps;
-    side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : sim_ps;
+    side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? time_of(&shared->next_ps) : sim_ps;
     side->end_ps = side->end_ps != NEVER ? side->end_ps : sim_ps; /* it died in its turn */
     atomic_store(&shared->state, CARD_CLOSED);
     bool well = atomic_load(&side->coord->job->card[side->number].end) == CARD_ENDED;
@@ -74,7 +74,7 @@ static void end_side(struct side *side, uint32_t state)
     barrier_ended(side->coord);
 }
 
-/* The time at which a stopped card goes on, as far as it knows. */
+/* Read what a card has posted, and set next_ps: the model time at which it goes on. */
 static void look_at(struct side *side)
 {
     struct timed_card *shared = side->shared;
@@ -92,7 +92,7 @@ static void look_at(struct side *side)
     if (side->end_ps != NEVER) {
         side->next_ps = NEVER;
     } else if (state == CARD_STOPPED || state == CARD_LATE) {
-        side->next_ps = side->ran ? shared->next_ps : side->next_ps; /* news may have brought it nearer */
+        side->next_ps = side->ran ? time_of(&shared->next_ps) : side->next_ps; /* news may have brought it nearer */
         if (side->ran && shared->stop_status == VIC_ECLOSED) {
             shared->stop_ps = NEVER; /* that was for the waits of then */
         }
@@ -106,11 +106,11 @@ static void look_at(struct side *side)
         uint64_t now = job_clock_ns();
         side->closed_ns = side->closed_ns ? side->closed_ns : now;
         side->ran = false;
-        side->next_ps = now - side->closed_ns < HELD_NS ? shared->next_ps : NEVER;
+        side->next_ps = now - side->closed_ns < HELD_NS ? time_of(&shared->next_ps) : NEVER;
     } else if (state == CARD_COMING) {
         /* where it was when it closed or left, if that was waited for */
         bool held = side->closed_ns != 0 && side->next_ps != NEVER;
-        side->next_ps = side->ran ? shared->next_ps : held ? side->next_ps : side->coord->sim_ps;
+        side->next_ps = side->ran ? time_of(&shared->next_ps) : held ? side->next_ps : side->coord->sim_ps;
         side->coming = true;
         side->ran = false;
     }
@@ -125,7 +125,7 @@ static int64_t least(const struct coordinator *coord)
     return next;
 }
 
-/* Cards and network, up to bound_ps, which what happens may bring nearer. */
+/* Simulate cards and network up to bound_ps; what happens may lower bound_ps. */
 static void carry_on(struct coordinator *coord)
 {
     coord->pause = false;
@@ -200,7 +200,7 @@ static bool all_present(const struct coordinator *coord)
     return true;
 }
 
-static void turn(struct coordinator *coord)
+static void one_round(struct coordinator *coord)
 {
     uint32_t seen = coordinator_look(coord);
     await_cards(coord);
@@ -248,7 +248,7 @@ static void *coordinate(void *what)
 {
     struct coordinator *coord = what;
     while (!coord->failed && !(all_ended(coord) && atomic_load(&coord->stop))) {
-        turn(coord);
+        one_round(coord);
     }
     while (!coord->failed && !is_idle(coord)) { /* what is on its way arrives */
         coord->bound_ps = NEVER;

@@ -88,14 +88,14 @@ struct coordinator {
     struct due *heap;
     size_t events, heap_room;
     uint64_t numbers;
-    int64_t sim_ps;   /* cards and network are as of then */
-    int64_t bound_ps; /* and can be carried to here */
-    int64_t last_ps;  /* something happened */
+    int64_t sim_ps;   /* cards and network are simulated up to here */
+    int64_t bound_ps; /* and may be simulated up to here */
+    int64_t last_ps;  /* when something last happened */
     bool pause;       /* a card has to take its news first */
     bool check, deadlock, failed, kill_pending;
     int refused; /* why it failed, of models/, if it was not memory: DVSIM_EINVAL, DVSIM_ESTATE */
     int64_t hop_ps;   /* a word from host to host, for the barrier */
-    uint64_t kills;   /* done, as bits */
+    uint64_t kills;   /* bit i: the fault `kill` i is done */
     uint64_t hash, deliveries, windows, slots, draws;
     uint64_t late; /* posts that came when their time was past: must be 0 */
     coordinator_kill *kill;
@@ -113,8 +113,7 @@ int coordinator_start(struct coordinator *coord, int core); /* on a core, -1: an
 /* A program has ended; card_shared.end has the way. */
 void coordinator_kick(const struct job *job);
 
-/* When all programs have ended: what is on its way arrives. Then what came of it. True:
- * there was a deadlock. */
+/* Call it when all programs have ended: lets all packets arrive, and ends the thread. True: there was a deadlock. */
 bool coordinator_finish(struct coordinator *coord);
 void coordinator_report(const struct coordinator *coord, FILE *file);
 void coordinator_free(struct coordinator *coord);
@@ -122,6 +121,13 @@ void coordinator_free(struct coordinator *coord);
 static inline uint32_t state_of(const struct side *side)
 {
     return atomic_load(&side->shared->state);
+}
+
+/* A time that a program wrote, read once. NEVER if it is negative, or so large that a sum would overflow. */
+static inline int64_t time_of(const int64_t *written)
+{
+    int64_t ps = *(const volatile int64_t *)written;
+    return ps >= 0 && ps < NEVER - NEVER / 4 ? ps : NEVER;
 }
 
 static inline bool is_stopped(const struct side *side)
@@ -134,10 +140,10 @@ static inline bool has_ended(const struct side *side)
     return atomic_load(&side->coord->job->card[side->number].end) != CARD_RUNS;
 }
 
-/* The bell as it is before the coordinator looks. */
+/* Take what other hosts sent. Returns the bell as it was before. */
 uint32_t coordinator_look(struct coordinator *coord);
 
-/* Wait for the bell, unless it was rung since `seen`, but not long; how long, in ns. */
+/* Wait until the bell is no longer `seen`, 100 ms at most. Returns how long that took, in ns. */
 uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen);
 
 /* ---- coordinator_stuck.c: waits that cannot end well */

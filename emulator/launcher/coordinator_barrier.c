@@ -1,7 +1,7 @@
-/* The barrier: who is in is counted here; when a card hears that all are follows from a dissemination barrier
- * of ceil(log2 n) rounds, in each of which a card stores one packet for the card 2^round further on and waits
- * for the one from 2^round before. Its packets do not go through the network, so that a card that gives up
- * can take its part back; each takes what a word takes through an empty one. */
+/* The barrier. It is over when all cards have entered. A card then goes on at the time that a dissemination barrier
+ * gives: in each of ceil(log2 n) rounds it stores one packet for the card 2^round further on, and waits for the packet
+ * of the card 2^round before. These packets do not go through the network, so that a card that gives up can still leave
+ * the barrier. Each takes as long as a word through an empty network. */
 #include <stdlib.h>
 
 #include "coordinator.h"
@@ -54,7 +54,7 @@ static int64_t first_end(const struct coordinator *coord)
     return end;
 }
 
-/* The waits of all cards in the barrier end. */
+/* End the waits in the barrier if a program has ended. */
 void barrier_ended(struct coordinator *coord)
 {
     int64_t end = first_end(coord);

@@ -114,7 +114,7 @@ static void start_engine(const struct side *side, int64_t at_ps, const struct ev
     side->coord->failed |= status == DVSIM_ENOMEM;
 }
 
-/* One item of a post; how many there are. */
+/* Do the next item of a post. Returns how many items the post has. */
 static uint64_t do_item(struct side *side, int64_t at_ps, const struct event *event)
 {
     const struct post *p = &event->post;
@@ -172,7 +172,7 @@ static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32
     }
 }
 
-/* A card is not trusted: what would be read must be there, and no time may be too large: at_ps and 2^22 steps
+/* Programs can write anything into a post. Its words must be there, and its times so small that at_ps and 2^22 steps
  * are less than NEVER. */
 #define STEP_MOST INT64_C(1000000000000) /* 1 s, of which a card's parameters are at most */
 

@@ -1,5 +1,5 @@
-/* Cards and network, slot by slot. In a slot a port takes at most one packet for each plane; what comes out
- * in it is in the card at its end. */
+/* Cards and network, slot by slot. A port takes at most one packet for each plane in a slot. A packet that leaves the
+ * network in a slot arrives in the card at the end of the slot. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +144,7 @@ static int64_t new_flight(struct coordinator *coord)
     return flight;
 }
 
-/* A call of the network. */
+/* Note the status of a call of the network. Returns whether it is DVSIM_OK. */
 static bool good(struct coordinator *coord, int status)
 {
     coord->failed |= status != DVSIM_OK;
@@ -175,8 +175,8 @@ static bool send_one(struct side *side, int64_t now_ps)
     return true;
 }
 
-/* A port takes a packet for each plane, unless more words wait there than are on the link: the network
- * is busy. */
+/* Give packets of a card to the network: one for each plane, fewer if the port already has as many waiting as fit on
+ * the link. */
 static void feed(struct side *side, int64_t now_ps)
 {
     struct coordinator *coord = side->coord;
@@ -191,7 +191,7 @@ static void feed(struct side *side, int64_t now_ps)
     }
 }
 
-/* By --reorder, each at a time of its own. */
+/* Let a packet arrive up to REORDER_SLOTS slots later, for --reorder. */
 static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
 {
     struct flight *landed = &coord->flights[flight];
@@ -207,7 +207,7 @@ static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
     events_add(coord, at_ps, event);
 }
 
-/* All of a slot have arrived before the next. */
+/* Keep the packets that arrive at at_ps, in the order of the cards that sent them, for fabric_land. */
 static void line_up(struct coordinator *coord, const dvsim_completion *done, int64_t count, int64_t at_ps)
 {
     if (count > coord->landed_room) {
@@ -288,7 +288,7 @@ static void check(struct coordinator *coord, uint32_t card, uint32_t from, const
     }
 }
 
-/* In the trace of the card that sent it. */
+/* Add an arrival to the trace of the card that sent the packet. */
 static void record(struct coordinator *coord, int64_t at_ps, uint32_t from, uint32_t to, const dvsim_vic_packet *packet)
 {
     uint32_t counter = dvsim_header_counter(packet->header), room = coord->job->config.trace_records;

@@ -2,7 +2,7 @@
 #include "coordinator.h"
 #include "vic.h"
 
-/* From then on waits end. False: they do already. */
+/* Let the waits of a card end at at_ps, with this status. Returns false if an earlier call has done so. */
 static bool stop_waits(struct side *side, int64_t at_ps, int status)
 {
     if (side->shared->stop_ps != NEVER) {
@@ -21,7 +21,7 @@ void ends_stop_waits(struct coordinator *coord, int64_t at_ps, int status)
     }
 }
 
-/* Nobody can have passed the time of a death by more than two crossings, as it was waited for. */
+/* The time at which all cards learn of a death. The coordinator waited for the card, so no other is later than this. */
 static int64_t after_death_ps(const struct coordinator *coord, int64_t at_ps)
 {
     return at_ps + 2 * coord->pcie.crossing_ps;
@@ -37,7 +37,7 @@ void ends_announce_deaths(struct coordinator *coord)
     }
 }
 
-/* The fault `kill`: no card passes its time before it is done. */
+/* Carry out the fault `kill` where it is due. Returns the time of the next one, which no card may pass before. */
 int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps)
 {
     const struct job_config *c = &coord->job->config;
@@ -67,7 +67,7 @@ int64_t ends_kill_due(struct coordinator *coord, int64_t least_ps)
     return next;
 }
 
-/* Does it wait for more than what its own threads do? */
+/* Whether a card waits for something that its own threads cannot bring. */
 static bool waits_for_others(const struct side *side)
 {
     const struct timed_card *shared = side->shared;
@@ -78,7 +78,7 @@ static bool waits_for_others(const struct side *side)
     return others;
 }
 
-/* Nothing moves: all waits that are left are for what cannot come. */
+/* No packet and no event is left: end the waits for what cannot come any more. */
 void ends_when_idle(struct coordinator *coord)
 {
     struct side *last = NULL;
@@ -99,12 +99,13 @@ void ends_when_idle(struct coordinator *coord)
         }
     }
     if (live == 1 && last->shared->news_tail != last->shared->news_head) { /* what is known comes first */
-        int64_t known = last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps;
-        ended = known > ended ? known : ended;
+        int64_t known = time_of(&last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps);
+        ended = known > ended && known != NEVER ? known : ended;
     }
     if (live == 1 && coord->cards > 1 && is_stopped(last) && waits_for_others(last)) {
         bool first = stop_waits(last, ended, VIC_ECLOSED);
-        int64_t ends_ps = (last->shared->now_ps > ended ? last->shared->now_ps : ended) + coord->pcie.look_ps;
+        int64_t now = time_of(&last->shared->now_ps);
+        int64_t ends_ps = (now > ended && now != NEVER ? now : ended) + coord->pcie.look_ps;
         if (first && coord->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
             coord->sim_ps = ends_ps;
         }

@@ -89,6 +89,36 @@ static void one_who_computes(void)
     close_all(coord);
 }
 
+/* A broken program writes times that nothing can be added to. */
+static void times_of_a_broken_card(void)
+{
+    const int64_t written[] = {NEVER - 1, -1, INT64_MIN};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        struct coordinator *coord = open_all(ALL);
+        struct side *side = &coord->side[0], *other = &coord->side[1];
+        coord->sim_ps = coord->last_ps = 1000;
+        atomic_store(&other->shared->state, CARD_STOPPED);
+        other->ran = true;
+        other->shared->next_ps = other->shared->now_ps = written[i];
+        look_at(other);
+        CHECK(other->next_ps == NEVER);
+        atomic_store(&side->shared->state, CARD_CLOSED);
+        side->shared->next_ps = written[i];
+        atomic_store(&coord->job->card[0].end, CARD_DIED);
+        look_at(side);
+        CHECK(side->end_ps == 1000);
+        ends_announce_deaths(coord);
+        CHECK(other->shared->stop_ps == 1000 + 2 * coord->pcie.crossing_ps);
+        other->shared->stop_ps = NEVER;
+        other->shared->watches = 1;
+        other->shared->news[0] = (struct news){.at_ps = written[i]};
+        other->shared->news_tail = 1;
+        ends_when_idle(coord);
+        CHECK(other->shared->stop_ps == 1000 + coord->pcie.crossing_ps && coord->sim_ps == 1000);
+        close_all(coord);
+    }
+}
+
 /* A packet reaches a counter that was not preset; the trace of who sent it. */
 static void arrivals(void)
 {
@@ -228,6 +258,7 @@ int main(void)
     news();
     texts();
     one_who_computes();
+    times_of_a_broken_card();
     arrivals();
     slots_without_memory();
     an_end_without_memory();

@@ -97,7 +97,7 @@ static void others_act(void)
             act(input, i);
         }
         if (!input_left(input) && i > 0) {
-            atomic_store(&job->card[i].end, CARD_ENDED);
+            atomic_store(&job->card[i].end, i == 1 ? CARD_ENDED : CARD_DIED);
         } else if (state_of(&all->side[i]) == CARD_RUNNING || state_of(&all->side[i]) == CARD_ABSENT) {
             atomic_store(&shared->state, i == 0 ? CARD_STOPPED : states[take_byte(input) % 8]);
         }
@@ -126,7 +126,7 @@ long __wrap_syscall(long number, ...)
         if (--patience == 0) { /* another card can keep it from it for ever: until the launcher ends */
             atomic_store(&timed_shared_of(job)->coordinated, 2);
         } else {
-            turn(all);
+            one_round(all);
         }
     }
     return -1;
