@@ -16,7 +16,7 @@ import pandas as pd
 
 from dvsim.evidence.numbers import number_text
 from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from dvsim.report.paper import STYLE
+from dvsim.report.figure_svg import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

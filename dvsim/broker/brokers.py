@@ -15,7 +15,7 @@ from dvsim.broker.files import LISTENERS, Settings, erlang, write_private
 from dvsim.broker.install import Installation, find
 from dvsim.broker.limits import check_patience, check_plugins, check_shape, memory_of
 from dvsim.broker.node import POLL_S, READY_S, STOP_S, Node
-from dvsim.broker.private import PrivateFolder, unusable
+from dvsim.broker.private_folder import PrivateFolder, unusable
 from dvsim.broker.process import start_bound
 from dvsim.broker.reserve import HOST, Ports, answers
 from dvsim.broker.tls import make_certificates

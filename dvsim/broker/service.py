@@ -17,7 +17,7 @@ from typing import Any
 
 from dvsim.broker.control import tail
 from dvsim.broker.node import STOP_S
-from dvsim.broker.private import unusable
+from dvsim.broker.private_folder import unusable
 from dvsim.broker.process import age_s, resident_bytes
 from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
 from dvsim.errors import DvsimError, RunFailed, ScenarioError

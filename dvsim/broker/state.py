@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.broker.control import Control
-from dvsim.broker.private import unusable
+from dvsim.broker.private_folder import unusable
 from dvsim.broker.process import Identity
 from dvsim.errors import OutputError
 

@@ -150,7 +150,7 @@ class FormFile(Page):
             endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
         if form == "svg":  # before anything is run
-            from dvsim.report.paper import check_printer
+            from dvsim.report.figure_svg import check_printer
 
             check_printer()
         return path

@@ -169,7 +169,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _write(page: Path, one: Replay) -> None:
     """Write the timeline of a replay."""
     from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.chrome import check_place, room_for
+    from dvsim.emulation.trace.perfetto import check_place, room_for
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.timeline import add_replay
 

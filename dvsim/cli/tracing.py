@@ -92,7 +92,7 @@ def run_traced(
         ScenarioError: If there are several scenarios, or one that has no timeline.
         OutputError: If the file cannot be written.
     """
-    from dvsim.emulation.trace.chrome import check_place
+    from dvsim.emulation.trace.perfetto import check_place
     from dvsim.emulation.trace.simulated import check_traceable
     from dvsim.errors import ScenarioError
 
@@ -123,8 +123,8 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
 def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
     from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.chrome import room_for
     from dvsim.emulation.trace.emulated import emulated_timeline
+    from dvsim.emulation.trace.perfetto import room_for
     from dvsim.emulation.trace.simulated import simulated_timeline
     from dvsim.kinds.base import kind_of
 

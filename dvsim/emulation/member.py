@@ -28,7 +28,7 @@ from dvsim.errors import DvsimError, RunFailed
 
 if TYPE_CHECKING:
     from dvsim.broker import Brokers
-    from dvsim.broker.private import PrivateFolder
+    from dvsim.broker.private_folder import PrivateFolder
 
 SILENCE_S = 20.0
 REACH_S = 5.0
@@ -59,7 +59,7 @@ class Member:
 
             find()
             self._address = address_of(name, interface)
-        from dvsim.broker.private import PrivateFolder
+        from dvsim.broker.private_folder import PrivateFolder
 
         self._folder = PrivateFolder(prefix=PREFIX)
         folder = str(self._folder.path)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from dvsim.report.comparison import comparison_page
 from dvsim.report.drawing import Drawing
+from dvsim.report.figure_svg import can_be_printed, figure_svg
 from dvsim.report.markdown import markdown
 from dvsim.report.page import html, write, write_bytes
 from dvsim.report.pages import report_page
-from dvsim.report.paper import can_be_printed, figure_svg
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.study.compare import Comparison
 from dvsim.study.points import PointsStudy

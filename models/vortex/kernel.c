@@ -26,8 +26,8 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 
 #define SUFFIX portable
 #define WIDTH 2
-#include "vortex/kernel_vector.inc"
-#include "vortex/kernel.inc"
+#include "vortex/kernel_words_vector.inc"
+#include "vortex/kernel_words.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
 #include "vortex/kernel_draws.inc"
@@ -39,8 +39,8 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #pragma GCC target("avx2,bmi2,popcnt")
 #define SUFFIX avx2
 #define WIDTH 4
-#include "vortex/kernel_vector.inc"
-#include "vortex/kernel.inc"
+#include "vortex/kernel_words_vector.inc"
+#include "vortex/kernel_words.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
 #include "vortex/kernel_draws.inc"
@@ -51,8 +51,8 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi2,popcnt,prefer-vector-width=512")
 #define SUFFIX avx512
 #define WIDTH 8
-#include "vortex/kernel_avx512.inc"
-#include "vortex/kernel.inc"
+#include "vortex/kernel_words_avx512.inc"
+#include "vortex/kernel_words.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
 #include "vortex/kernel_draws.inc"

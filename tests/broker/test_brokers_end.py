@@ -18,7 +18,7 @@ import pytest
 from harness.processes import until
 
 import dvsim
-from dvsim.broker import Brokers, brokers, install, limits, private
+from dvsim.broker import Brokers, brokers, install, limits, private_folder
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
 from dvsim.emulation import data_vortex
@@ -33,7 +33,7 @@ with Brokers(progress=lambda text: print(text, flush=True)) as brokers:
     print("ready", brokers.credentials.parent, *about, flush=True)
     signal.pause()
 """
-REMOVE_LEFT = "from dvsim.broker import private; private.remove_left()"
+REMOVE_LEFT = "from dvsim.broker import private_folder; private_folder.remove_left()"
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
 
 
@@ -112,18 +112,18 @@ def test_nothing_is_left_of_a_start_that_was_interrupted(fake, temporary):
     with subprocess.Popen(command, **how) as started:
         try:
             assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
-            assert len(nodes.processes(temporary / private.PREFIX)) >= 2, "the node and epmd"
+            assert len(nodes.processes(temporary / private_folder.PREFIX)) >= 2, "the node and epmd"
             started.send_signal(signal.SIGINT)
             assert "KeyboardInterrupt" in started.communicate()[1]
         finally:
             started.kill()
-    assert nodes.processes(temporary / private.PREFIX) == set()
+    assert nodes.processes(temporary / private_folder.PREFIX) == set()
     assert {path.name for path in temporary.iterdir()} == {"sbin"}
 
 
 def test_a_folder_whose_owner_lives_is_not_removed(temporary):
-    folder = private.PrivateFolder()
-    private.remove_left()
+    folder = private_folder.PrivateFolder()
+    private_folder.remove_left()
     assert folder.path.is_dir()
     folder.close()
     folder.close()
@@ -142,7 +142,7 @@ def test_a_folder_goes_though_somebody_still_writes_into_it(temporary):
                 (path / f"{number}").touch()
 
     for _ in range(20):
-        folder = private.PrivateFolder()
+        folder = private_folder.PrivateFolder()
         stop.clear()
         writer = threading.Thread(target=write, args=(folder.path,))
         writer.start()
@@ -154,11 +154,11 @@ def test_a_folder_goes_though_somebody_still_writes_into_it(temporary):
 
 
 def test_only_what_was_left_under_the_same_name_is_removed(temporary):
-    left = [temporary / f"{prefix}x" for prefix in (private.PREFIX, data_vortex.PREFIX)]
+    left = [temporary / f"{prefix}x" for prefix in (private_folder.PREFIX, data_vortex.PREFIX)]
     for folder in left:
         folder.mkdir()
-        (folder / private.LOCK).touch()
-    private.PrivateFolder(prefix=data_vortex.PREFIX).close()
+        (folder / private_folder.LOCK).touch()
+    private_folder.PrivateFolder(prefix=data_vortex.PREFIX).close()
     assert list(temporary.iterdir()) == left[:1]
 
 
@@ -173,14 +173,15 @@ def test_a_node_that_is_never_ready_is_given_up(fake, temporary):
     fake("echo I am on my way; exec sleep 1000")
     with pytest.raises(RunFailed, match=r"(?s)a1 is not ready after .* s:.*I am on my way"):
         Brokers(timeout_s=1)
-    assert nodes.processes(temporary / private.PREFIX) == set()
+    assert nodes.processes(temporary / private_folder.PREFIX) == set()
 
 
-def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary):
+def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary, monkeypatch):
     fake("exec sleep 1000")
+    monkeypatch.setattr(brokers, "answers", lambda port: False)
     with pytest.raises(RunFailed, match=r"epmd does not start: it does not answer in time"):
-        Brokers(timeout_s=1e-9)
-    assert nodes.processes(temporary / private.PREFIX) == set()
+        Brokers(timeout_s=0.1)
+    assert nodes.processes(temporary / private_folder.PREFIX) == set()
 
 
 def test_a_full_disk_is_said_with_the_file(fake, temporary, monkeypatch):

@@ -113,7 +113,7 @@ def test_a_trace_that_cannot_be_written_is_refused_before_the_run(place, folder)
 
 
 def test_a_trace_goes_into_a_folder_that_is_not_there_yet_and_to_a_pipe(folder):
-    from dvsim.emulation.trace.chrome import check_place
+    from dvsim.emulation.trace.perfetto import check_place
 
     check_place(folder / "new" / "deep" / "t.json")
     assert not (folder / "new").exists()

@@ -10,7 +10,7 @@ from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import load_latency, recorded
 
 from dvsim.errors import DvsimError
-from dvsim.report import FORMATS, paper, render_report, write_results
+from dvsim.report import FORMATS, figure_svg, render_report, write_results
 from dvsim.report.pages import report_page
 from dvsim.report.tidy import tidy
 
@@ -136,7 +136,7 @@ def test_every_figure_becomes_a_file_that_is_well_formed(tmp_path, runs, validat
 
 def test_a_figure_on_paper_has_the_words_of_the_page(runs, validation):
     (drawing,) = [one for one in report_page(runs, validation).drawings if one.name == "qq-dv"]
-    words = "".join(ET.fromstring(paper.figure_svg(drawing)).itertext())
+    words = "".join(ET.fromstring(figure_svg.figure_svg(drawing)).itertext())
     for word in ("8 B r1, fitted", "2 KiB r2, held out", "published, pieces/s"):
         assert word in words
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from dvsim.broker import bridge, private
+from dvsim.broker import bridge, private_folder
 from dvsim.cli.terminal import plain
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.load import load
@@ -83,20 +83,20 @@ def test_what_a_dead_process_left_is_removed_and_nothing_behind_a_link(tmp_path)
 def test_a_link_among_temporary_files_leads_nobody_to_our_folders(tmp_path, monkeypatch):
     mine = tmp_path / "mine"
     mine.mkdir()
-    (mine / private.LOCK).write_text("of another program")
+    (mine / private_folder.LOCK).write_text("of another program")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    (temporary / f"{private.PREFIX}x").symlink_to(mine)
+    (temporary / f"{private_folder.PREFIX}x").symlink_to(mine)
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    private.remove_left()
-    assert (mine / private.LOCK).read_text() == "of another program"
+    private_folder.remove_left()
+    assert (mine / private_folder.LOCK).read_text() == "of another program"
 
 
 def test_a_new_folder_of_secrets_is_for_its_owner_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = os.umask(0)
     try:
-        folders = [private.PrivateFolder(), private.PrivateFolder(tmp_path / "given")]
+        folders = [private_folder.PrivateFolder(), private_folder.PrivateFolder(tmp_path / "given")]
     finally:
         os.umask(before)
     for folder in folders:

@@ -9,8 +9,8 @@ import pytest
 from trace_rules import check_trace, load_trace
 
 from dvsim.emulation.trace import Timeline, write_trace
-from dvsim.emulation.trace.chrome import room_for
 from dvsim.emulation.trace.emulated import _add_cards
+from dvsim.emulation.trace.perfetto import room_for
 from dvsim.emulation.trace.simulated import simulated_timeline
 from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import OutputError, ScenarioError
