@@ -51,11 +51,11 @@ class PrivateFolder:
         """Remove it, and give back the lock, once."""
         if self._lock is None:
             return
-        with contextlib.suppress(FileNotFoundError):
-            if self._kept:
+        if self._kept:
+            with contextlib.suppress(FileNotFoundError):
                 _empty(self.path)
-            else:
-                _remove(self.path)
+        else:
+            _remove(self.path)
         os.close(self._lock)
         self._lock = None
 
@@ -88,9 +88,10 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, though programs that are about to end still write files by its path."""
-    going = folder.rename(folder.with_name(f"{folder.name}-going"))
-    shutil.rmtree(going, ignore_errors=True)
+    """Remove a folder. It is renamed first: programs may still write files by its path."""
+    with contextlib.suppress(OSError):  # the name is taken, or the folder has gone
+        folder = folder.rename(folder.with_name(f"{folder.name}-going"))
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(folder: Path) -> int:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-FIRST, BLOCK = 4, 1024  # draws fetched from NumPy at a time; one at a time costs a microsecond each
+BLOCK = 1024  # draws fetched from NumPy at a time; one at a time costs a microsecond each
+FIRST = 4  # of the first block of a stream; each is four times as long as the one before
 
 
 class Streams:

@@ -76,7 +76,7 @@ def _largest(points: SweptPoints, asked: str = "") -> str:
 
 
 def _differing(points: SweptPoints) -> str:
-    """Name the first results that are not equal at all points, as a sentence to add to another."""
+    """Return a sentence that names results which differ between points; empty if none does."""
     table = points.swept.good
     names = [name for name in points.METRICS if table[name].nunique() > 1]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -100,7 +100,7 @@ bool deliver_waiting(struct consumer *consumer, struct channel *channel)
     return true;
 }
 
-static bool has_space(struct consumer *consumer)
+static bool has_room(struct consumer *consumer)
 {
     bool room = link_has_room(&consumer->link, ANSWER);
     consumer->wants_room |= !room;
@@ -113,7 +113,7 @@ enum fault delivery_return(struct consumer *consumer, struct channel *channel, s
     int status = AMQP_STATUS_OK;
     if (channel->is_open && delivery->tag != 0) {
         count(&consumer->bridge->counters.requeued, 1);
-        if (!has_space(consumer)) {
+        if (!has_room(consumer)) {
             channel->acked += !delivery->acked;
             delivery->acked = delivery->back = true;
             delivery->to = NULL;
@@ -186,7 +186,7 @@ enum fault deliver_send_acks(struct consumer *consumer, struct channel *channel)
 {
     int status = AMQP_STATUS_OK;
     uint64_t all_up_to = 0;
-    if (channel->acked == 0 || !has_space(consumer)) {
+    if (channel->acked == 0 || !has_room(consumer)) {
         return FAULT_NONE;
     }
     while (channel->first != NULL && channel->first->acked && !channel->first->back) {
@@ -199,7 +199,7 @@ enum fault deliver_send_acks(struct consumer *consumer, struct channel *channel)
     for (struct delivery *each = channel->first, *next; each != NULL && channel->acked > 0; each = next) {
         next = each->next;
         if (each->acked) {
-            if (status != AMQP_STATUS_OK || !has_space(consumer)) {
+            if (status != AMQP_STATUS_OK || !has_room(consumer)) {
                 break;
             }
             status = ack_one(consumer, channel, each);

@@ -78,6 +78,13 @@ static bool waits_for_others(const struct side *side)
     return others;
 }
 
+/* The later of two times; `written` counts only if it is a time (time_of). */
+static int64_t latest(int64_t ps, const int64_t *written)
+{
+    int64_t other = time_of(written);
+    return other > ps && other != NEVER ? other : ps;
+}
+
 /* No packet and no event is left: end the waits for what cannot come any more. */
 void ends_when_idle(struct coordinator *coord)
 {
@@ -99,13 +106,11 @@ void ends_when_idle(struct coordinator *coord)
         }
     }
     if (live == 1 && last->shared->news_tail != last->shared->news_head) { /* what is known comes first */
-        int64_t known = time_of(&last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps);
-        ended = known > ended && known != NEVER ? known : ended;
+        ended = latest(ended, &last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps);
     }
     if (live == 1 && coord->cards > 1 && is_stopped(last) && waits_for_others(last)) {
         bool first = stop_waits(last, ended, VIC_ECLOSED);
-        int64_t now = time_of(&last->shared->now_ps);
-        int64_t ends_ps = (now > ended && now != NEVER ? now : ended) + coord->pcie.look_ps;
+        int64_t ends_ps = latest(ended, &last->shared->now_ps) + coord->pcie.look_ps;
         if (first && coord->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
             coord->sim_ps = ends_ps;
         }

@@ -178,9 +178,13 @@ def test_a_node_that_is_never_ready_is_given_up(fake, temporary):
 
 def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary, monkeypatch):
     fake("exec sleep 1000")
-    monkeypatch.setattr(brokers, "answers", lambda port: False)
+    epmd = temporary / "bin" / "epmd"  # it runs, and never answers
+    epmd.parent.mkdir()
+    epmd.write_text("#!/bin/sh\nexec sleep 1000\n", "utf-8")
+    epmd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{epmd.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(RunFailed, match=r"epmd does not start: it does not answer in time"):
-        Brokers(timeout_s=0.1)
+        Brokers(timeout_s=1e-9)
     assert nodes.processes(temporary / private_folder.PREFIX) == set()
 
 

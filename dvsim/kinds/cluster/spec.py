@@ -115,7 +115,7 @@ class EventTable(Table):
             as long. ``peak``: `factor` times as much is published. ``alarm``: publishers are
             stopped, and consumers go on. ``fill``: something else takes `factor` of the volumes of
             nodes, 1 or more for all that is there.
-        begin, lasts: Shares of the run; at `begin` 1 it would be over.
+        begin, lasts: Shares of the run; `begin` is less than 1.
         victims: Nodes that die: the first ones, in a second event those behind them. The first ones
             whose volumes are filled.
     """

@@ -184,7 +184,7 @@ static bool drop_lost(struct vic *card)
     return lost;
 }
 
-static bool has_space(void *what)
+static bool has_room(void *what)
 {
     struct vic *card = what;
     return is_few(card) || (atomic_load(&card->job->shared->ended) != 0 && !wait_is_alone(card) && drop_lost(card));
@@ -221,7 +221,7 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
 /* Waits until few are pending. VIC_EPEER: some of these packets are lost. */
 static int wait_few(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, uint64_t timeout_ns)
 {
-    struct wait wait = {.bell = &card->me->arrival, .ready = has_space, .what = card, .progress = pending_progress,
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_room, .what = card, .progress = pending_progress,
                         .coming = pending_coming, .kind = WAIT_HELD};
     if (is_few(card)) {
         return VIC_OK;

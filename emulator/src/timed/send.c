@@ -3,7 +3,7 @@
 #include "packet.h"
 #include "timed/timed.h"
 
-static bool has_space(struct member *me, void *what)
+static bool has_room(struct member *me, void *what)
 {
     (void)what;
     const struct view *view = &me->own->shared->view;
@@ -17,12 +17,12 @@ static int room(struct member *me, size_t wanted, size_t *some, uint64_t timeout
     struct view *view = &own->shared->view;
     uint64_t most = own->card->job->config.model.send_words;
     int status = VIC_OK;
-    if (!has_space(me, NULL)) {
+    if (!has_room(me, NULL)) {
         timed_observe(me);
     }
-    if (!has_space(me, NULL)) {
+    if (!has_room(me, NULL)) {
         struct watched watched = {DVSIM_VIC_TAKEN, 0, view->sent + 1 - most};
-        status = timed_wait(me, watched, has_space, NULL, timeout_ns);
+        status = timed_wait(me, watched, has_room, NULL, timeout_ns);
     }
     uint64_t left = most - (view->sent - view->taken);
     *some = status == VIC_OK ? (left < wanted ? (size_t)left : wanted) : 0;
