@@ -12,12 +12,14 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from dvsim.errors import OutputError
 
 PREFIX = "dvsim-broker-"
 LOCK = "lock"
+ATTEMPTS = 100  # to remove a folder, 10 ms apart
 
 
 class PrivateFolder:
@@ -91,7 +93,11 @@ def _remove(folder: Path) -> None:
     """Remove a folder. It is renamed first: programs may still write files by its path."""
     with contextlib.suppress(OSError):  # the name is taken, or the folder has gone
         folder = folder.rename(folder.with_name(f"{folder.name}-going"))
-    shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(ATTEMPTS):  # a program that was in the middle of a call may make one more file
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
+        time.sleep(0.01)
 
 
 def _locked(folder: Path) -> int:

@@ -1,6 +1,5 @@
 """Private RabbitMQ nodes: is nothing left of them, and is it said why they cannot start?"""
 
-import itertools
 import os
 import re
 import shutil
@@ -9,8 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
-from contextlib import suppress
 from pathlib import Path
 
 import nodes
@@ -130,26 +127,22 @@ def test_a_folder_whose_owner_lives_is_not_removed(temporary):
     assert not folder.path.exists()
 
 
-def test_a_folder_goes_though_somebody_still_writes_into_it(temporary):
-    """As programs do that see a moment later that their harness has ended."""
-    stop = threading.Event()
-
-    def write(path):
-        for number in itertools.count():
-            if stop.is_set():
-                return
-            with suppress(FileNotFoundError):
-                (path / f"{number}").touch()
-
+def test_a_folder_goes_though_programs_still_write_into_it(temporary):
+    """As those do that see a moment later that their harness has ended."""
+    write = 'while : > "$1/$$.$((n += 1))"; do :; done 2> /dev/null'
     for _ in range(20):
         folder = private_folder.PrivateFolder()
-        stop.clear()
-        writer = threading.Thread(target=write, args=(folder.path,))
-        writer.start()
-        until(lambda path=folder.path: len(list(path.iterdir())) > 50, "some files")
-        folder.close()
-        stop.set()
-        writer.join()
+        command = ["sh", "-c", write, "sh", str(folder.path)]
+        writers = [subprocess.Popen(command) for _ in range(4)]
+        try:
+            until(lambda path=folder.path: len(list(path.iterdir())) > 200, "some files")
+            folder.close()
+            for writer in writers:
+                writer.wait(60)
+        finally:
+            for writer in writers:
+                writer.kill()
+                writer.wait()
         assert list(temporary.iterdir()) == []
 
 
