@@ -3,6 +3,8 @@
 import operators_c
 import operators_python
 import pytest
+import run
+import trial
 
 C = """\
 #define TWO 2 /* a < b */
@@ -71,3 +73,15 @@ def test_the_line_of_a_difference_is_that_of_its_file():
         "-        if (p[i] < m && !p[i])",
         "+        if (p[i] < m && p[i])",
     ]
+
+
+def test_every_file_that_is_changed_has_tests_that_exist():
+    files = [one for pattern in (*run.C, *run.CLAIMS) for one in run.ROOT.glob(pattern)]
+    rooms = {trial.room(str(one.relative_to(run.ROOT))) for one in files}
+    assert rooms == set(trial.TESTS)
+    for tests in trial.TESTS.values():
+        programs = [f"model/{name}.c" for name in tests.programs]
+        for name in (*programs, *tests.quick, *tests.wide, *trial.FIRST.values()):
+            assert (run.ROOT / "tests" / name).is_file()
+    for pattern in (*run.C, *run.CLAIMS, *trial.DOCTESTS):
+        assert any(run.ROOT.glob(pattern)), pattern

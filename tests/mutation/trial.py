@@ -44,10 +44,15 @@ TESTS = {
          "model/test_butterfly.py", "model/test_switch_theory.py", "model/test_network_theory.py"),
     ),
     "models/network": Tests(
-        ("network_test", "ranges_test"),
+        ("network_test", "ranges_test", "detours_test"),
         (*CORE, "unit/test_network_input.py", "model/test_network_core.py",
          "unit/test_network_api.py", "unit/test_fabric.py"),
         ("unit/test_limit_kinds.py", "model/test_network_theory.py"),
+    ),
+    "models/workload": Tests(
+        ("replay_test", "cycle_test"),
+        ("model/test_replay_core.py", "model/test_cycle.py"),
+        ("unit/test_replay_faults.py", "unit/test_skeletons.py", "unit/test_workload_kind.py"),
     ),
     "dvsim": Tests(
         (), CLAIMS,
