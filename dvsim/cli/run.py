@@ -12,7 +12,8 @@ import click
 from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
-from dvsim.cli.terminal import say, tell, wrapped
+from dvsim.cli.plain_text import wrapped
+from dvsim.cli.terminal import say, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
 from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
 from dvsim.cli.whatif import answers_json, told

@@ -16,7 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
-from dvsim.cli.terminal import plain
+from dvsim.cli.plain_text import plain
 from dvsim.study.text_table import GAP, Table
 
 if TYPE_CHECKING:

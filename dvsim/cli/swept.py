@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.terminal import wrapped
+from dvsim.cli.plain_text import wrapped
 from dvsim.kinds.base import metric_of
 from dvsim.study.text_table import Table
 

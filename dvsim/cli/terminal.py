@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shutil
 import signal
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
+from dvsim.cli.plain_text import folded, plain
+
 if TYPE_CHECKING:
     from dvsim.progress import Painter
     from dvsim.study.text_table import Table
-
-_INDENT, _WIDTH = "  ", 100  # of sentences
-
-# control characters but the line feed, and those that turn the direction of the text around them
-_CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def plain(text: str) -> str:
-    r"""Return a text with its control characters spelled out; a file may hold any.
-
-    >>> print(plain("a\x1b[31mtitle"))
-    a\x1b[31mtitle
-    """
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def say(text: object) -> None:
@@ -44,19 +30,9 @@ def tell(lines: Iterable[str | Table], indent: int) -> None:
         if not isinstance(line, str):
             say_table(line, indent)
         elif is_fancy(sys.stdout):
-            say(_wrapped(line))
+            say(folded(line, shutil.get_terminal_size().columns))
         else:
             say(line)
-
-
-def _wrapped(line: str) -> str:
-    """Return a line that begins with blanks as lines that fit the terminal and begin so, too."""
-    blanks = len(line) - len(line.lstrip())
-    room = shutil.get_terminal_size().columns
-    more = " " * (blanks + 2)
-    filler = textwrap.TextWrapper(room, subsequent_indent=more)
-    filler.break_long_words = filler.break_on_hyphens = False  # a path stays whole
-    return filler.fill(line) or line
 
 
 def say_table(table: Table, indent: int = 0) -> None:
@@ -112,13 +88,6 @@ def discard(number: int) -> None:
     else:
         os.dup2(nowhere, number)
         os.close(nowhere)
-
-
-def wrapped(text: str) -> list[str]:
-    """Break a sentence below a heading into lines, but not between a figure and its unit."""
-    glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
-    lines = textwrap.wrap(glued, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    return [line.replace("\xa0", " ") for line in lines]
 
 
 def become(command: Sequence[str]) -> NoReturn:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.terminal import tell, wrapped
+from dvsim.cli.plain_text import wrapped
+from dvsim.cli.terminal import tell
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dvsim.emulation.amqp import parameters
-from dvsim.emulation.queues import HEAD
+from dvsim.emulation.messages import HEAD
 
 if TYPE_CHECKING:
     from dvsim.emulation.loop import Loop

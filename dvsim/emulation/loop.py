@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.emulation.clients import Client, Receiver, Sender
 from dvsim.emulation.deaths import Deaths
-from dvsim.emulation.queues import Asked, Seen
+from dvsim.emulation.messages import Asked, Seen
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:

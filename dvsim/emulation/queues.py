@@ -7,22 +7,20 @@ Syncs are the batches that each node's log counts itself. The clients are in
 from __future__ import annotations
 
 import re
-import struct
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dvsim.emulation.alarms import Alarms
 from dvsim.emulation.amqp import UNUSED_MS, Target, connect, spoken
+from dvsim.emulation.loop import Loop
 from dvsim.emulation.machine import cpu_s
+from dvsim.emulation.messages import HEAD, Asked, Seen
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:
     from dvsim.broker import Brokers, Node
-    from dvsim.emulation.alarms import Alarm, Alarms
-    from dvsim.emulation.deaths import Death, Down
-    from dvsim.emulation.loop import Loop
 
 ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "classic": {},
@@ -33,92 +31,9 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
 COPIES = {"quorum": "x-quorum-initial-group-size", "stream": "x-initial-cluster-size"}
 """The argument with the number of copies of a queue, by its type; mirrored ones need a policy."""
 
-HEAD = struct.Struct("<Qd")  # of a message: its number, and when it was due
 MOST_NAMED = 10  # lost messages that an error names
 
 _COUNTED = re.compile(r"batches => (\d+).*?writes => (\d+)", re.DOTALL)
-
-
-class Asked(NamedTuple):
-    """What is sent.
-
-    Attributes:
-        size, messages: Bytes of each, at least 16; how many at most.
-        window: That each sender may have unconfirmed.
-        due: Seconds from the beginning at which each message is to be sent; None for as many as the
-            window allows.
-        seconds: After which a sender without `due` begins no message any more.
-        prefetch: That a receiver may have unacknowledged; 0 for any number.
-        acknowledge: Messages that one acknowledgement is for.
-        queue, copies: Its type; copies of a queue, None for as many as the brokers give it.
-        publishers, queues, consumers: How many; messages are spread evenly over publishers, and
-            those over queues.
-        balanced: Whether every node leads as many queues; otherwise the first leads all.
-        processing: From the seconds since the beginning to those that a receiver takes for a
-            message.
-        deaths, alarms: Of private nodes.
-        away_s: Seconds until a client connects anew whose connection was lost.
-    """
-
-    size: int
-    messages: int
-    window: int
-    due: Sequence[float] | None = None
-    seconds: float = float("inf")
-    prefetch: int = 1000
-    acknowledge: int = 10
-    queue: str = "quorum"
-    copies: int | None = None
-    publishers: int = 1
-    queues: int = 1
-    balanced: bool = True
-    consumers: int = 1
-    processing: Callable[[float], float] | None = None
-    deaths: Sequence[Death] = ()
-    alarms: Sequence[Alarm] = ()
-    away_s: float = 5.0
-
-    @property
-    def victims(self) -> set[int]:
-        """The numbers of nodes that die."""
-        return {number for one in self.deaths for number in one.victims}
-
-
-@dataclass
-class Seen:
-    """What happened to the messages.
-
-    Attributes:
-        published, confirmed, refused: Messages of the senders; each is confirmed or refused once.
-        resent: Messages that were sent again, as a node died before their confirm.
-        delivered, again: Messages that were received, and how often one was received again.
-        queued: Messages in the queues at the end.
-        seconds, received_s: From the first publish to the last confirm, and to the last message
-            that was received.
-        blocked_s: Seconds in which a node forbade a sender to publish.
-        latencies: Seconds from the intended time to the receiver.
-        syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
-            foreign brokers.
-        busy: Processor seconds of each node, in the run; empty of foreign brokers. Nodes that died
-            count neither these nor syncs.
-        downs: Nodes that died and are back.
-    """
-
-    published: int = 0
-    confirmed: int = 0
-    refused: int = 0
-    resent: int = 0
-    delivered: int = 0
-    again: int = 0
-    queued: int = 0
-    seconds: float = 0.0
-    received_s: float = 0.0
-    blocked_s: float = 0.0
-    latencies: list[float] = field(default_factory=list)
-    syncs: list[int] = field(default_factory=list)
-    entries: list[int] = field(default_factory=list)
-    busy: list[float] = field(default_factory=list)
-    downs: list[Down] = field(default_factory=list)
 
 
 class Place(NamedTuple):
@@ -156,8 +71,6 @@ def measured(place: Place, asked: Asked) -> Seen:
         RunFailed: If a message is confirmed twice, is lost, or nothing happens for a
             minute.
     """
-    from dvsim.emulation.loop import Loop
-
     token = f"dvsim-{asked.queue}-{time.monotonic_ns()}"
     names = [f"{token}.{number}" for number in range(asked.queues)]
     if asked.queue == "mirrored":
@@ -195,8 +108,6 @@ def measured(place: Place, asked: Asked) -> Seen:
 @contextmanager
 def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
     """Give private nodes the alarms of a run."""
-    from dvsim.emulation.alarms import Alarms
-
     if place.private is None or not asked.alarms:
         yield None
         return

@@ -12,18 +12,20 @@ import time
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import How, kind_of
-from dvsim.kinds.points import PointsKind
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
 from dvsim.study.manifest import build_manifest
 from dvsim.study.points import PointsStudy
+
+if TYPE_CHECKING:
+    from dvsim.kinds.points import PointsKind
 
 SMALL_S = 0.04  # runs of fewer seconds share a task
 

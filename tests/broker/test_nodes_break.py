@@ -20,7 +20,8 @@ from harness import left
 
 from dvsim.broker import Brokers
 from dvsim.emulation.deaths import Death
-from dvsim.emulation.queues import Asked, Place, declared, measured
+from dvsim.emulation.messages import Asked
+from dvsim.emulation.queues import Place, declared, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load

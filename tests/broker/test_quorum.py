@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dvsim.emulation.alarms import Alarm, script
-from dvsim.emulation.queues import Asked, Place, arguments_of, measured
+from dvsim.emulation.messages import Asked
+from dvsim.emulation.queues import Place, arguments_of, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of

@@ -17,7 +17,8 @@ from dvsim.emulation.alarms import Alarm, Alarms
 from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.loop import Loop
-from dvsim.emulation.queues import Asked, Place
+from dvsim.emulation.messages import Asked
+from dvsim.emulation.queues import Place
 from dvsim.errors import RunFailed
 
 

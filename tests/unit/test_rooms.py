@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+import networkx
 import pytest
 
 import dvsim
@@ -74,17 +75,31 @@ RUNNING = ("", "arguments", "design", "execute", "limit", "sweeps")
 PACKAGES = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
 
 
-def imported(path):
-    """Return the dvsim modules that a file imports, wherever in it, for types only or not."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imported(path, types=True):
+    """Return the dvsim modules that a file imports, wherever in it; without `types` those it runs.
+
+    What is imported for types alone stands below ``if TYPE_CHECKING`` and never runs.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If))
+    for_types = (node for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING")
+    skipped = set() if types else {id(inner) for node in for_types for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
         if isinstance(node, ast.Import):
             yield from (item.name for item in node.names if item.name.startswith("dvsim"))
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
-            if node.module == "dvsim":
-                yield from (f"dvsim.{item.name}" for item in node.names)
-            elif node.module.startswith("dvsim."):
-                yield node.module
+            if node.module == "dvsim" or node.module.startswith("dvsim."):
+                names = {f"{node.module}.{item.name}" for item in node.names}
+                room = node.module == "dvsim"
+                yield from {name if room or is_module(name) else node.module for name in names}
+
+
+def is_module(name):
+    place = ROOT.parent.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 def modules():
@@ -111,20 +126,21 @@ def test_a_room_knows_only_those_below(room):
     assert wrong == set()
 
 
-def test_no_module_of_evidence_imports_itself_by_way_of_others():
-    known = {
-        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path
-        for path in files_of("evidence")
-    }
-    known = {name.removesuffix(".__init__"): set(imported(path)) for name, path in known.items()}
+def circles(known):
+    """Return the circles among modules, given what each imports."""
+    graph = networkx.DiGraph([(name, other) for name in known for other in known[name]])
+    return [sorted(some) for some in networkx.strongly_connected_components(graph) if len(some) > 1]
 
-    def circle(name, way):
-        if name in way:
-            return [*way[way.index(name) :], name]
-        below = (circle(other, [*way, name]) for other in known.get(name, ()))
-        return next(filter(None, below), None)
 
-    assert [found for name in known if (found := circle(name, []))] == []
+def test_no_module_imports_itself_by_way_of_others_not_even_in_a_function():
+    known = {name: set(imported(path, types=False)) for path, name in modules().items()}
+    assert circles(known) == []
+    assert "dvsim.cli.screen" in known["dvsim.cli.terminal"], "which a function of it imports"
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
+
+
+def test_no_module_of_evidence_imports_itself_by_way_of_others_not_even_for_types():
+    assert circles({modules()[path]: set(imported(path)) for path in files_of("evidence")}) == []
 
 
 def test_every_room_has_its_place():

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from dvsim.broker import bridge, private_folder
-from dvsim.cli.terminal import plain
+from dvsim.cli.plain_text import plain
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.scenario.find import find_card, resolve_name

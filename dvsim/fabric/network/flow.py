@@ -160,11 +160,9 @@ def error_of(network: Network, load: float, injection: str) -> Error:
 
 def sample_of(network: Network) -> Network:
     """Return one plane of the network, with fewer ports if that is too large to be run."""
-    from dvsim.fabric.network.network import Network
-
     allowed = [size for size in sizes(network.radix, network.levels) if size <= network.ports]
     for ports in (network.ports, *sorted(allowed, reverse=True)):
-        sample = Network(
+        sample = type(network)(
             switch=network.switch, levels=network.levels, ports=ports, planes=1, link=network.link
         )
         if sample.nodes * (_settling(sample) + FEWEST_SLOTS) <= MOST_UPDATES:

@@ -20,12 +20,12 @@ import numpy as np
 from dvsim.errors import OutputError
 from dvsim.fabric.switch.check import whole
 from dvsim.fabric.switch.settled import Batches, checked
-from dvsim.fabric.switch.simulation import Simulation
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import Offer
 from dvsim.study.atomic import write_bytes
 
 if TYPE_CHECKING:
+    from dvsim.fabric.switch.simulation import Simulation
     from dvsim.fabric.switch.switch import Switch
 
 MARK = b"dvsim switch 1\n"
@@ -52,8 +52,10 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> None:
     _replace(Path(path), MARK + hashlib.sha256(body).digest() + body)
 
 
-def resume(path: str | os.PathLike[str], threads: int | None) -> Simulation:
-    """Read a checkpoint; see `Switch.resume`."""
+def resume(
+    switch_class: type[Switch], path: str | os.PathLike[str], threads: int | None
+) -> Simulation:
+    """Return the simulation of a checkpoint; see `Switch.resume`."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -64,17 +66,15 @@ def resume(path: str | os.PathLike[str], threads: int | None) -> Simulation:
     if hashlib.sha256(body).digest() != data[len(MARK) : len(MARK) + _DIGEST]:
         raise ValueError(f"{path} is damaged or cut short")
     try:
-        return _simulation(body, threads)
+        return _simulation(switch_class, body, threads)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is of another version of the switch, or made up: {error}"
         ) from None
 
 
-def _simulation(body: bytes, threads: int | None) -> Simulation:
+def _simulation(switch_class: type[Switch], body: bytes, threads: int | None) -> Simulation:
     """Return the simulation of a body whose hash is right: what it says is checked all the same."""
-    from dvsim.fabric.switch.switch import Switch
-
     end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     document = json.loads(body[_LENGTH:end])
     trace = None
@@ -83,7 +83,7 @@ def _simulation(body: bytes, threads: int | None) -> Simulation:
         packets = np.frombuffer(body, "<i8", 3 * count, end)
         trace = Trace(*packets.astype(np.int64).reshape(3, -1))
         end += packets.nbytes
-    switch = Switch(**document["switch"])
+    switch = switch_class(**document["switch"])
     threads = threads or whole("threads", document["threads"], 1, 64)
     simulation = switch.start(**document["offer"], trace=trace, threads=threads)
     simulation.core.load(body[end:])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import networkx as nx  # type: ignore[import-untyped]
 
-from dvsim.fabric.switch.switch import Switch
 from dvsim.fabric.switch.wiring import crossing_of, random_order
+
+if TYPE_CHECKING:
+    from dvsim.fabric.switch.switch import Switch
 
 
 def graph(switch: Switch, seed: int = 1) -> nx.DiGraph:

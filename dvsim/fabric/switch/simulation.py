@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dvsim.core.arrays import Ints
 from dvsim.core.vortex import DELIVERY, Vortex
 from dvsim.fabric.switch.check import whole
+from dvsim.fabric.switch.checkpoint import save
 from dvsim.fabric.switch.paths import paths_of
 from dvsim.fabric.switch.result import SwitchRun
 from dvsim.fabric.switch.stepping import Stepping
@@ -98,8 +99,6 @@ class Simulation(Stepping):
             ValueError: With watched packets or injection ``given``, which are not kept.
             OutputError: If the file cannot be written.
         """
-        from dvsim.fabric.switch.checkpoint import save
-
         save(self, path)
 
     def __repr__(self) -> str:

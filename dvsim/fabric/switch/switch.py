@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
 from dvsim.fabric.switch.check import choice, power_of_two, whole
+from dvsim.fabric.switch.checkpoint import resume
 from dvsim.fabric.switch.choices import CROSSINGS, EXITS
 from dvsim.fabric.switch.faults import Fault, check_fault
+from dvsim.fabric.switch.simulation import Simulation
 from dvsim.fabric.switch.traffic import More, Traffic, check_offer
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
     from dvsim.fabric.switch.result import SwitchRun
-    from dvsim.fabric.switch.simulation import Simulation
 
 MOST_ANGLES = 4096
 
@@ -184,22 +185,18 @@ class Switch:
             watch: Keep the paths of the first so many packets.
             **more: hot, burst, duty, trace, permutation: see `Traffic`.
         """
-        from dvsim.fabric.switch.simulation import Simulation
-
         traffic = Traffic.of(load, pattern, injection, **more)
         offer = check_offer(self, traffic, seed, replications=replications, watch=watch)
         return Simulation(self, offer, whole("threads", threads, 1, 64))
 
-    @staticmethod
-    def resume(path: str | os.PathLike[str], threads: int | None = None) -> Simulation:
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], threads: int | None = None) -> Simulation:
         """Continue a simulation that `Simulation.save` wrote, with the same bytes to come.
 
         Raises:
             ValueError: If the file cannot be read, is damaged, or is not a checkpoint.
         """
-        from dvsim.fabric.switch.checkpoint import resume
-
-        return resume(path, None if threads is None else whole("threads", threads, 1, 64))
+        return resume(cls, path, None if threads is None else whole("threads", threads, 1, 64))
 
     def graph(self, seed: int = 1) -> nx.DiGraph:
         """Return the switch as a NetworkX graph, see `dvsim.fabric.switch.graph`."""

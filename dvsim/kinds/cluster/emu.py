@@ -20,7 +20,8 @@ from dvsim.emulation.alarms import Alarm
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.deaths import Death
-from dvsim.emulation.queues import Asked, Place, Seen, measured
+from dvsim.emulation.messages import Asked, Seen
+from dvsim.emulation.queues import Place, measured
 from dvsim.emulation.settings import CLUSTERS, Emulation
 from dvsim.errors import Argument, Fault, RunFailed
 from dvsim.kinds.base import How, Plain
