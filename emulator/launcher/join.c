@@ -18,6 +18,12 @@
 #include "launcher.h"
 #include "vic.h"
 
+/* A job over hosts takes up to HOSTS_SLOW_MS until it runs, and has its sockets before. */
+enum { ANSWER_MS = HOSTS_SLOW_MS + 1000 };
+
+static const char silent[] = "has not answered in 19 s: is its launcher stopped?";
+_Static_assert(ANSWER_MS == 19000, "the text says so");
+
 static int refuse(const char *path, const char *why)
 {
     fprintf(stderr, "vicrun: --join: '%s': %s\n", path, why);
@@ -35,11 +41,14 @@ static int call(const char *path)
     if (fd < 0) {
         return refuse(path, strerror(errno));
     }
+    const struct timeval most = {.tv_sec = ANSWER_MS / 1000}; /* for each call, connect() is one that sends */
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         int error = errno;
         close(fd);
         bool dead = error == ECONNREFUSED;
-        return refuse(path, dead ? "no job serves there: its launcher was killed" : strerror(error));
+        return refuse(path, dead ? "no job serves there: its launcher was killed" : error == EAGAIN ? silent : strerror(error));
     }
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
@@ -84,7 +93,9 @@ static int ask(int launcher, const struct options *options, struct join *answer)
     ssize_t n = send(launcher, &question, sizeof question, MSG_NOSIGNAL);
     n = n < 0 ? n : recvmsg(launcher, &message, 0);
     int memory = n < 0 ? -1 : descriptor_of(&message);
-    if (n != (ssize_t)sizeof *answer || answer->kind != JOIN_ANSWER) {
+    if (n < 0 && errno == EAGAIN) {
+        why = silent;
+    } else if (n != (ssize_t)sizeof *answer || answer->kind != JOIN_ANSWER) {
         why = "the job ends, or does not answer";
     } else if (answer->refused) {
         answer->text[sizeof answer->text - 1] = 0;
@@ -170,7 +181,12 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
         for (int i = 0; i < 6; i++) {
             watched[i] = (struct pollfd){.fd = from[i], .events = POLLIN};
         }
-        if (poll(watched, 6, -1) < 0) {
+        int ready = poll(watched, 6, child->pidfd < 0 ? ANSWER_MS : -1);
+        if (ready == 0) { /* it was told how the program ended */
+            fprintf(stderr, "vicrun: --join: the job %s\n", silent);
+            break;
+        }
+        if (ready < 0) {
             if (errno == EINTR) {
                 continue;
             }

@@ -47,7 +47,7 @@ static const char *make_room(const struct sockaddr_un *address)
     if (!S_ISSOCK(there.st_mode)) {
         return "exists, and is no socket";
     }
-    int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* it may be stopped, with a full queue */
     if (probe < 0) {
         return strerror(errno);
     }
