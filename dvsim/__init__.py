@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
@@ -181,8 +182,6 @@ def replay(
         ScenarioError: If the trace cannot be read or an argument is wrong.
         RunFailed: If operations can never complete; with who waits for what.
     """
-    from pathlib import Path
-
     from dvsim.kinds.workload.session import replays
 
     (found,) = replays(
@@ -239,8 +238,6 @@ def sweep(
     >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
     True
     """
-    from pathlib import Path
-
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep

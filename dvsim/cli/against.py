@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +13,7 @@ import click
 
 from dvsim.cli.options import RunOptions
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import CriterionFailed, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
@@ -66,7 +70,6 @@ def validate_against(
             compared.
         CriterionFailed: With `strict`, if a criterion does not hold.
     """
-    from dvsim.errors import CriterionFailed, ScenarioError
     from dvsim.evidence.lab.judge import judge
     from dvsim.evidence.lab.match import chosen
     from dvsim.evidence.lab.read import read_lab
@@ -102,9 +105,6 @@ def _report(
     options: RunOptions, runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData
 ) -> None:
     if options.report is not None:
-        import shlex
-        import sys
-
         from dvsim.report.lab import lab_page
         from dvsim.report.page import write
 
@@ -113,8 +113,6 @@ def _report(
 
 
 def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:
-    import json
-
     from dvsim.study.manifest import asked_json
 
     kept = list(map(asked_json, runs))

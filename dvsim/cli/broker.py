@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import click
 
 from dvsim.cli.options import Output, json_option
 from dvsim.cli.terminal import complain, say, say_table
+from dvsim.errors import RunFailed, ScenarioError
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -108,10 +111,7 @@ def env(cluster: str | None, folder: Path | None) -> None:
     Then vicbridge and dvsim run --backend emu take URLs and credentials from the environment, and
     so do programs that dvsim emulate starts. The password stays in its file.
     """
-    import shlex
-
     from dvsim.broker import service
-    from dvsim.errors import RunFailed, ScenarioError
     from dvsim.scenario.find import nearest
 
     folder = folder or service.default_folder()
@@ -144,7 +144,6 @@ def down(folder: Path | None) -> None:
 
 def _bytes(text: str) -> int:
     """Read a size."""
-    from dvsim.errors import ScenarioError
     from dvsim.scenario.units import UnitError, parse
 
     try:
@@ -155,8 +154,6 @@ def _bytes(text: str) -> int:
 
 def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
     """Return what runs as one object for JSON."""
-    from dataclasses import asdict
-
     nodes = {n.name: asdict(n) | {"process": n.process.pid} for n in state.nodes}
     for look in looks or ():
         now = {"running": look.running, "memory": look.memory, "alarms": look.alarms}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ import click
 from dvsim.cli.against import lab_options
 from dvsim.cli.options import folder_option, json_option, quick_option, set_option
 from dvsim.cli.terminal import complain, say, tell
+from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.evidence.calibration import Calibration
@@ -127,8 +131,6 @@ def calibrate(
     Example: dvsim calibrate h3-bridge --against lab.csv --fit 64,4096,65536 --parameter push
     --name mine, then dvsim run h3/dv-1024 --set system.bridge=cards/mine-bridge.toml
     """
-    from dvsim.errors import ScenarioError
-
     if bool(folders) == bool(card) or (card and not against):
         raise click.UsageError("give --from RUN, or CARD with --against FILE")
     given = click.get_current_context().get_parameter_source
@@ -216,17 +218,11 @@ def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any line
 
 
 def _json(found: Calibration | Queues, paths: list[Path]) -> str:
-    import json
-
     cards = dict(zip(found.made, map(str, paths), strict=True))
     return json.dumps({"cards": cards, "points": found.table()}, allow_nan=False)
 
 
 def _fitting_json(fitting: Fitting, path: Path) -> str:
-    import json
-    import math
-    from dataclasses import asdict
-
     target = fitting.target
     content = {
         "cards": {fitting.card.kind: str(path)},

@@ -11,6 +11,7 @@ import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say
+from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.errors import Fault
@@ -45,7 +46,6 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
 def _faults(file: str) -> list[Fault]:
     """Return what is wrong with one file."""
-    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import check_file
     from dvsim.scenario.find import is_file, is_folder, resolve_name
 

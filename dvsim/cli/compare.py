@@ -14,6 +14,7 @@ import click
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import folder_option, json_option, page_option
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import Fault, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison
@@ -67,7 +68,6 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     Raises:
         ScenarioError: If there are not two, or of several kinds.
     """
-    from dvsim.errors import Fault, ScenarioError
     from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
     from dvsim.study.store import load_result
@@ -93,7 +93,6 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
 
 def _no_sweep(folders: Iterable[Path]) -> None:
     """Refuse folders of sweeps: they keep means, and what is paired are replications."""
-    from dvsim.errors import ScenarioError
     from dvsim.study.folder import read_manifest
     from dvsim.study.sweep_table import CSV, KIND
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
+
+from dvsim.cli.main import cli
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_DVSIM_COMPLETE"
@@ -21,10 +24,6 @@ def completion(shell: str) -> None:
 
     For this session alone, in bash: eval "$(dvsim completion bash)".
     """
-    from click.shell_completion import get_completion_class
-
-    from dvsim.cli.main import cli
-
     kind = get_completion_class(shell)
     assert kind is not None  # click knows them all
     template = kind(cli, {}, "dvsim", VARIABLE)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say
+from dvsim.errors import CriterionFailed, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.evidence.consistency import Examination
@@ -44,7 +48,6 @@ def consistency(
     says how. The strongest finding comes first; if there is none, the answer names the
     tests. A finding is no error: the exit code is 0.
     """
-    from dvsim.errors import CriterionFailed
     from dvsim.evidence.consistency import examination
     from dvsim.kinds.rabbitmq.published import TRANSPORTS
     from dvsim.scenario.find import reference_root
@@ -71,7 +74,6 @@ def consistency(
 
 def _rate(text: str) -> float:
     """Return bytes per second of a rate, or of the port of a card."""
-    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, nearest
     from dvsim.scenario.units import UnitError, parse
@@ -99,10 +101,6 @@ def _print(found: Examination) -> None:
 
 
 def _json(data: Sequence[str], found: Examination) -> str:
-    import json
-    import math
-    from dataclasses import asdict
-
     rows = [
         asdict(finding)
         | {"strength": finding.strength}

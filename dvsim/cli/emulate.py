@@ -12,7 +12,8 @@ import click
 from dvsim.cli.names import complete_cards
 from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
-from dvsim.scenario.find import FABRIC_CARD
+from dvsim.errors import ScenarioError
+from dvsim.scenario.find import FABRIC_CARD, card_names, nearest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,9 +182,7 @@ def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> l
 
 def _parameters(name: str) -> list[str]:
     """Return a card as options of vicrun."""
-    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import load_card
-    from dvsim.scenario.find import card_names, nearest
 
     card: Card = load_card(name)
     if card.kind != "vortex":

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from dvsim.cli.terminal import complain
+from dvsim.errors import Fault, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
@@ -84,10 +88,6 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _urls_of_environment() -> tuple[str, ...]:
     """Return the URLs of ``VICBRIDGE_URL``, as ``dvsim broker env`` gives them, and say so."""
-    import os
-
-    from dvsim.cli.terminal import complain
-
     urls = tuple(os.environ.get("VICBRIDGE_URL", "").split())
     if urls and not any("@" in url for url in urls):
         complain(f"brokers: {' '.join(urls)} (VICBRIDGE_URL)")
@@ -114,7 +114,6 @@ def _chosen(
     """
     from dvsim.emulation.hosts import Hosts
     from dvsim.emulation.settings import CLUSTERS, Emulation
-    from dvsim.errors import Fault, ScenarioError
 
     private = {"--clusters": clusters, "--nodes": nodes}
     on_hosts = {

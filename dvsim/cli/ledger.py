@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ import click
 
 from dvsim.cli.options import RunOptions, run_telling
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import CriterionFailed
 
 if TYPE_CHECKING:
     from dvsim.evidence.ledger import Ledger
@@ -64,8 +67,6 @@ def write_ledger(
     if page is not None:
         say(f"ledger: {page}")
     if strict and ledger.tally.counted < ENOUGH:
-        from dvsim.errors import CriterionFailed
-
         message = f"{ledger.tally.counted} claims are confirmed without a parameter of their own"
         raise CriterionFailed(f"{message}, and {ENOUGH} were to be")
 
@@ -93,9 +94,6 @@ def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
 
 
 def _json(ledger: Ledger) -> str:
-    import json
-    from dataclasses import asdict
-
     content = {
         "tally": str(ledger.tally),
         **asdict(ledger.tally),

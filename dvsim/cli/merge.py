@@ -9,6 +9,7 @@ import click
 
 from dvsim.cli.options import json_option, page_option
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import PointsFailed
 
 
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -54,7 +55,6 @@ def merge(
     Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
     """
     from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
-    from dvsim.errors import PointsFailed
     from dvsim.study.sweeps.merge import merge_folders
 
     swept = merge_folders(folders)

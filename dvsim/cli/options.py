@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dvsim.cli.terminal import complain
+from dvsim.errors import ScenarioError
+
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
@@ -267,7 +270,6 @@ def run_telling(
     **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
 ) -> list[Run | PointsStudy]:
     """Run scenarios with as many replications as `more` asks for, and say what goes on and why."""
-    from dvsim.cli.terminal import complain
     from dvsim.session import run_scenarios
 
     def told(results: Sequence[Run | PointsStudy]) -> Sequence[bool]:
@@ -294,7 +296,6 @@ def one_kind(scenarios: Iterable[Spec]) -> None:
     Raises:
         ScenarioError: If there are both.
     """
-    from dvsim.errors import ScenarioError
     from dvsim.kinds.base import kind_of
 
     found: dict[bool, str] = {}

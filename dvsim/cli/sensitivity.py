@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.terminal import complain
+from dvsim.errors import ScenarioError
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
         ScenarioError: If an option has no meaning here.
     """
     from dvsim.cli.swept import chosen
-    from dvsim.errors import ScenarioError
     from dvsim.study.sweeps.ranges import ranges
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for

@@ -15,6 +15,7 @@ import click
 from dvsim.cli.names import complete_shown
 from dvsim.cli.options import json_option, set_option
 from dvsim.cli.terminal import say
+from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Resolved
@@ -105,7 +106,6 @@ def _toml(name: str, overrides: Sequence[str]) -> str:
 
 def _locate(name: str) -> tuple[Path, bool]:
     """Return the file of a name, and whether it is a card."""
-    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import is_card
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, nearest_name, resolve_name

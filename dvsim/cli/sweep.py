@@ -25,6 +25,7 @@ from dvsim.cli.options import (
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
+from dvsim.errors import PointsFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,7 +181,6 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
     from dvsim.cli.sensitivity import index_lines
     from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
-    from dvsim.errors import PointsFailed
     from dvsim.study.sweeps.run import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
     from dvsim.study.sweeps.shard import parse_shard

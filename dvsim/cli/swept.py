@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
+from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import metric_of
+from dvsim.scenario.find import nearest
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -27,9 +29,7 @@ def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
     Raises:
         ScenarioError: If there is none of that name; with all that there are.
     """
-    from dvsim.errors import Fault, ScenarioError
     from dvsim.report.swept_points import SweptPoints
-    from dvsim.scenario.find import nearest
 
     for name in wanted:
         if name not in swept.results:

@@ -14,6 +14,7 @@ import click
 
 from dvsim.cli.options import Output
 from dvsim.cli.terminal import complain
+from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
@@ -94,7 +95,6 @@ def run_traced(
     """
     from dvsim.emulation.trace.perfetto import check_place
     from dvsim.emulation.trace.simulated import check_traceable
-    from dvsim.errors import ScenarioError
 
     if len(scenarios) > 1:
         named = ", ".join(scenario.name for scenario in scenarios[:3])

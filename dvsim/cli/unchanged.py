@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dvsim.errors import RunFailed
+
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
@@ -121,7 +123,6 @@ def _kept(
     Where they ended after different numbers, these are the most that are kept of both. None if the
     unchanged scenario has no result that is whole.
     """
-    from dvsim.errors import RunFailed
     from dvsim.kinds.base import How
     from dvsim.study.arguments import backend_of
     from dvsim.study.statistics import STEPS

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +15,7 @@ from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
 from dvsim.cli.options import Output, RunOptions, one_kind, run_options, run_telling
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import CriterionFailed, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
@@ -130,8 +134,6 @@ def _run(
     scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
 ) -> list[Run | PointsStudy]:
     """Run scenarios with as many replications as their verdicts need, or as were asked for."""
-    from functools import partial
-
     from dvsim.evidence.undecided import STEPS, open_verdicts
 
     if options.replications is not None:
@@ -145,7 +147,6 @@ def _run(
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
-    from dvsim.errors import ScenarioError
     from dvsim.evidence.validation import claimed
     from dvsim.kinds.base import kind_of
     from dvsim.scenario.find import is_file, nearest, scenario_root
@@ -220,9 +221,6 @@ def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
 
 
 def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
-    import json
-    from dataclasses import asdict
-
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
     from dvsim.study.manifest import asked_json
@@ -237,7 +235,6 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
 
 
 def _require_half(validation: Validation) -> None:
-    from dvsim.errors import CriterionFailed
     from dvsim.evidence.validation import columns_passed
 
     columns = columns_passed(validation)

@@ -9,6 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+import pika
+from pika import exceptions
+from pika.exceptions import AMQPError
+
 from dvsim.errors import RunFailed
 
 PORT = 5672
@@ -52,16 +56,12 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
     Raises:
         RunFailed: If there is no broker, or it refuses the connection.
     """
-    import pika
-
     with spoken(target):
         return pika.BlockingConnection(parameters(target, what))
 
 
 def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
     """Return the parameters of a connection, blocking or not; see `connect`."""
-    import pika
-
     logging.getLogger("pika").addHandler(logging.NullHandler())  # it raises what it logs
     parts = urlsplit(target.url)
     return pika.ConnectionParameters(
@@ -86,8 +86,6 @@ def spoken(target: Target) -> Iterator[None]:
     Raises:
         RunFailed: In place of the errors of pika and of sockets.
     """
-    from pika.exceptions import AMQPError
-
     try:
         yield
     except (AMQPError, OSError) as error:
@@ -97,8 +95,6 @@ def spoken(target: Target) -> Iterator[None]:
 
 def _reason(error: BaseException) -> str:
     """Return the reason of an error: those of pika wrap each other, and most have no text."""
-    from pika import exceptions
-
     inner = error
     while True:
         wrapped = [getattr(inner, "exception", None), *inner.args]

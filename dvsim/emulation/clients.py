@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pika
+
 from dvsim.emulation.amqp import parameters
 from dvsim.emulation.messages import HEAD
 
@@ -50,8 +52,6 @@ class Client:
 
     def connect(self) -> None:
         """Connect to the next node in turn."""
-        import pika
-
         if self.loop.closing:
             return
         target = self.loop.targets[next(self._turns)]
@@ -120,8 +120,6 @@ class Sender(Client):
     """Publishes every n-th message, when it is due and the window has room."""
 
     def __init__(self, loop: Loop, number: int, queue: str) -> None:
-        import pika
-
         super().__init__(loop, number, queue)
         self.next, self.sent = number, 0
         self.waiting: OrderedDict[int, int] = OrderedDict()  # by tag, in order
@@ -206,8 +204,6 @@ class Sender(Client):
 
     def answered(self, frame: Any) -> None:  # noqa: ANN401
         """Note a confirm or a refusal of the broker."""
-        import pika
-
         loop, seen = self.loop, self.loop.seen
         tag, method = frame.method.delivery_tag, frame.method
         tags = [one for one in self.waiting if one <= tag] if method.multiple else [tag]

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pika
+
 from dvsim.emulation.clients import Client, Receiver, Sender
 from dvsim.emulation.deaths import Deaths
 from dvsim.emulation.messages import Asked, Seen
@@ -38,8 +40,6 @@ class Loop:
     def __init__(
         self, place: Place, queues: Sequence[str], asked: Asked, alarms: Alarms | None = None
     ) -> None:
-        import pika
-
         self.asked, self.seen, self.targets = asked, Seen(), place.targets
         self.loop = pika.adapters.select_connection.IOLoop()
         self.had: set[int] = set()

@@ -21,14 +21,18 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from dvsim._version import __version__
+from dvsim.broker import Brokers
+from dvsim.broker.bridge import vicbridge
+from dvsim.broker.files import write_private
+from dvsim.broker.install import find
+from dvsim.broker.private_folder import PrivateFolder
+from dvsim.emulation.child import TAIL
+from dvsim.emulation.machine import cpu_s, machine
 from dvsim.errors import DvsimError, RunFailed
-
-if TYPE_CHECKING:
-    from dvsim.broker import Brokers
-    from dvsim.broker.private_folder import PrivateFolder
+from dvsim.study.machine import machine_facts
 
 SILENCE_S = 20.0
 REACH_S = 5.0
@@ -55,11 +59,8 @@ class Member:
         what a node needs.
         """
         if broker:
-            from dvsim.broker.install import find
-
             find()
             self._address = address_of(name, interface)
-        from dvsim.broker.private_folder import PrivateFolder
 
         self._folder = PrivateFolder(prefix=PREFIX)
         folder = str(self._folder.path)
@@ -67,8 +68,6 @@ class Member:
 
     def facts(self) -> dict[str, Any]:
         """Return which machine this is."""
-        from dvsim.study.machine import machine_facts
-
         return machine_facts()
 
     def clock(self) -> int:
@@ -77,14 +76,10 @@ class Member:
 
     def bridge(self) -> str:
         """Return the path of vicbridge; compile it if that has not been done."""
-        from dvsim.broker.bridge import vicbridge
-
         return str(vicbridge())
 
     def brokers(self, clusters: int, nodes: int) -> dict[str, Any]:
         """Start private clusters, and return how to reach the first node of each."""
-        from dvsim.broker import Brokers
-
         self._brokers = Brokers(clusters=clusters, nodes=nodes, address=self._address or "")
         urls = [cluster.nodes[0].url for cluster in self._brokers.clusters]
         return {"urls": urls, "user": self._brokers.user, "password": self._brokers.password}
@@ -111,16 +106,12 @@ class Member:
 
     def busy(self) -> dict[str, Any]:
         """Return the CPU seconds of all cores, and those of the nodes of each cluster."""
-        from dvsim.emulation.machine import cpu_s, machine
-
         found = self._brokers.clusters if self._brokers is not None else ()
         spent = [cpu_s(node.pid for node in one.nodes if node.pid) for one in found]
         return {"cores": list(machine()), "clusters": spent}
 
     def write(self, name: str, text: str) -> str:
         """Write a file that nobody else can read, and return its path."""
-        from dvsim.broker.files import write_private
-
         path = self._path(name)
         path.unlink(missing_ok=True)
         try:
@@ -156,8 +147,6 @@ class Member:
 
 def dead_node(brokers: Brokers | None) -> str | None:
     """Return which private node has died, and the end of its log; None if all live."""
-    from dvsim.emulation.child import TAIL
-
     for node in brokers.nodes if brokers is not None else ():
         if not node.alive:
             lines = node.log.strip().splitlines()[-TAIL:]

@@ -16,6 +16,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import pika
+from pika.exceptions import NackError, UnroutableError
+
 from dvsim.emulation.amqp import Target, connect, spoken
 from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.errors import RunFailed
@@ -32,8 +35,6 @@ class Publisher:
     """
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
-        import pika
-
         self._bodies = Bodies(asked["size"], asked["seed"])
         self._exchange = asked["exchange"]
         self._properties = pika.BasicProperties(delivery_mode=TRANSIENT)
@@ -83,8 +84,6 @@ class Publisher:
 
 
 def _raise(target: Target, error: Exception) -> None:
-    from pika.exceptions import NackError, UnroutableError
-
     if isinstance(error, UnroutableError):
         raise RunFailed(f"broker {target.url}: it returned a message: no queue for it") from error
     if isinstance(error, NackError):

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pika.exceptions import AMQPError
+
 from dvsim.emulation.alarms import Alarms
 from dvsim.emulation.amqp import UNUSED_MS, Target, connect, spoken
 from dvsim.emulation.loop import Loop
@@ -121,8 +123,6 @@ def declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]
 
     The node of a connection leads the queues that are declared over it.
     """
-    from pika.exceptions import AMQPError
-
     leaders = place.targets[: asked.queues if asked.balanced else 1]
     keepers = [connect(target, "harness") for target in leaders]
     try:

@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from dvsim.broker import Brokers
 from dvsim.emulation.amqp import Queue, Target
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.machine import Machine, cpu_s, machine
@@ -15,9 +16,6 @@ from dvsim.emulation.member import dead_node
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.team import Team
 from dvsim.errors import RunFailed
-
-if TYPE_CHECKING:
-    from dvsim.broker import Brokers
 
 STALL_S = 120.0  # without a new message in any queue; then the run fails
 LOOK_S = 1.0  # between two questions for the depth of the queues
@@ -91,8 +89,6 @@ def broker_targets(emulation: Emulation) -> Iterator[Targets]:
         elif team is not None:
             yield Targets(tuple(Target(**one) for one in team.start_brokers(nodes)), team=team)
         else:
-            from dvsim.broker import Brokers
-
             brokers = stack.enter_context(Brokers(clusters=emulation.clusters, nodes=nodes))
             firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
             targets = tuple(Target(url, brokers.user, brokers.password) for url in firsts)

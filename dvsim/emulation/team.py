@@ -15,6 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dvsim._version import __version__
+from dvsim.broker.bridge import vicbridge
+from dvsim.broker.files import write_private
 from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import Hosts
@@ -42,8 +44,6 @@ class Place:
 
     def bridge(self) -> str:
         """Return the path of vicbridge."""
-        from dvsim.broker.bridge import vicbridge
-
         return str(vicbridge())
 
     def reach(self, target: Target) -> None:
@@ -51,8 +51,6 @@ class Place:
 
     def write(self, name: str, text: str) -> None:
         """Write a file into its folder that nobody else can read."""
-        from dvsim.broker.files import write_private
-
         write_private(self.folder / name, text)
 
     def fetch(self, name: str, to: Path) -> None:

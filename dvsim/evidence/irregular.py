@@ -23,7 +23,7 @@ from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
-from dvsim.study.text_table import Table
+from dvsim.study.text_table import Table, plain_lines
 
 FITTED = 4
 """Nodes up to which columns are fitted."""
@@ -157,8 +157,6 @@ def fit_lines() -> Iterator[str]:
 
 def main() -> None:
     """Print one of the two."""
-    from dvsim.study.text_table import plain_lines
-
     print(*(fit_lines() if "--fit" in sys.argv else plain_lines(lines())), sep="\n")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
+from dvsim.study.points_text import lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,8 +100,6 @@ class PointsKind(Kind):
 
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield the table of points: their metrics with half of the 95 % interval."""
-        from dvsim.study.points_text import lines_of
-
         return lines_of(result)
 
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cffi import FFI
+
 from dvsim.errors import DvsimError
 from dvsim.native import emulator_prefix
 
@@ -46,8 +48,6 @@ def libvic() -> Library:
     Raises:
         DvsimError: If there is no library, or it cannot be loaded.
     """
-    from cffi import FFI
-
     prefix = Path(os.environ.get(PREFIX) or emulator_prefix())
     path = prefix / "lib" / "libvic.so.0"
     ffi = FFI()

@@ -50,8 +50,9 @@ def loaded_by(*args):
     return result.stdout.splitlines()[-1].split()[1:]
 
 
-def test_help_is_light():
-    assert loaded_by("--help") == []
+@pytest.mark.parametrize("verb", ["", "run", "sweep"])
+def test_help_is_light(verb):
+    assert loaded_by(*verb.split(), "--help") == []
 
 
 def test_list_is_light():

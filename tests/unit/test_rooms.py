@@ -1,15 +1,11 @@
 """Do imports run one way between the rooms, as CONTRIBUTING.md says?"""
 
-import ast
 import re
-from pathlib import Path
 
 import networkx
 import pytest
+from imports import ROOT, imports_of, modules
 
-import dvsim
-
-ROOT = Path(dvsim.__file__).parent
 EVERYWHERE = {"errors", "_version"}
 BELOW = {  # what each room may know
     "scenario": "",
@@ -76,38 +72,9 @@ PACKAGES = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
 
 
 def imported(path, types=True):
-    """Return the dvsim modules that a file imports, wherever in it; without `types` those it runs.
-
-    What is imported for types alone stands below ``if TYPE_CHECKING`` and never runs.
-    """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If))
-    for_types = (node for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING")
-    skipped = set() if types else {id(inner) for node in for_types for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (item.name for item in node.names if item.name.startswith("dvsim"))
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: a relative import"
-            if node.module == "dvsim" or node.module.startswith("dvsim."):
-                names = {f"{node.module}.{item.name}" for item in node.names}
-                room = node.module == "dvsim"
-                yield from {name if room or is_module(name) else node.module for name in names}
-
-
-def is_module(name):
-    place = ROOT.parent.joinpath(*name.split("."))
-    return place.is_dir() or place.with_suffix(".py").is_file()
-
-
-def modules():
-    """Return every file of dvsim with the name of its module."""
-    paths = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
-    named = {path: ".".join(("dvsim", *path.with_suffix("").parts)) for path in paths}
-    own = {path: name.removesuffix(".__init__") for path, name in named.items()}
-    return {ROOT / path: name for path, name in own.items() if not str(path).startswith("_")}
+    """Return the dvsim modules that a file imports, anywhere; without `types` those it runs."""
+    found = (one for one in imports_of(path) if types or not one.for_types)
+    return {one.module for one in found if one.module.startswith("dvsim")}
 
 
 def files_of(room):

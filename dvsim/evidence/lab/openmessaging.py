@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.dialect import encoding_fault
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
 from dvsim.evidence.numbers import statistics_of
 from dvsim.scenario.find import nearest
@@ -61,8 +62,6 @@ def _result(path: Path) -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8-sig"))
         json.dumps(result, ensure_ascii=False).encode()  # JSON can spell what is no text
     except UnicodeDecodeError:
-        from dvsim.evidence.dialect import encoding_fault
-
         raise ScenarioError([encoding_fault(path)]) from None
     except json.JSONDecodeError as error:
         fault = Fault(str(path), error.lineno, "", f"is not JSON: {error.msg}")

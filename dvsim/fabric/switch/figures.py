@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
+from dvsim.study.notebook import block, histogram
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,8 +157,6 @@ class Figures(ABC):
 
     def _repr_html_(self) -> str:
         """Show the run in a notebook, with the histogram of its latency."""
-        from dvsim.study.notebook import block, histogram
-
         picture = histogram(self.latency, "latency in slots")
         return block(repr(self).strip("<>"), self.notes, picture)
 

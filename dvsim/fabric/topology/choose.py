@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.fabric.switch import Switch
+
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
     from dvsim.fabric.network import Network
-    from dvsim.fabric.switch import Switch
 
 MOST_NODES = 300_000  # as objects of Python they take about a kilobyte each
 
@@ -59,8 +60,6 @@ def of_switch(
     exit: str = "angle",
 ) -> Topology:
     """Take a switch; arguments and errors are those of `dvsim.Switch`."""
-    from dvsim.fabric.switch import Switch
-
     switch = Switch(height, angles, injecting, crossing, exit)
     return Topology(f"Switch of {height} heights and {angles} angles", switch)
 

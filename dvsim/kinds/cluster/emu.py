@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dvsim.broker import Brokers
 from dvsim.emulation.alarms import Alarm
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.credentials import credentials_of
@@ -180,7 +181,6 @@ def _place(emulation: Emulation, nodes: int) -> Iterator[Place]:
         user, password = credentials_of(emulation.credentials)
         yield Place(tuple(Target(url, user, password) for url in emulation.urls))
         return
-    from dvsim.broker import Brokers
 
     with Brokers(clusters=1, nodes=nodes) as brokers:
         yield Place.of(brokers)

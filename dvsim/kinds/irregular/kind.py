@@ -18,6 +18,7 @@ from dvsim.kinds.irregular.spec import (
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
+from dvsim.study.text_table import Table
 
 LINKS = ("words", "vortex")
 
@@ -85,7 +86,6 @@ class IrregularKind(PointsKind):
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield the table of points; of those over a Data Vortex with what they depend on."""
         from dvsim.kinds.irregular.sensitivity import with_sensitivity
-        from dvsim.study.text_table import Table
 
         for line in super().lines(result):
             yield from with_sensitivity(result, line) if isinstance(line, Table) else (line,)

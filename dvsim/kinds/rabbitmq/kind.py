@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.emulation.settings import fitted, own_scale
 from dvsim.errors import Fault
 from dvsim.kinds.base import How, Keys, Kind, Metric, Order, Plain, Questions
 from dvsim.kinds.rabbitmq import checks
@@ -156,8 +157,6 @@ class RabbitmqKind(Kind):
 
     def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
         """Return the scenario with as many messages as shall be; an emulated run is short."""
-        from dvsim.emulation.settings import fitted, own_scale
-
         if emulation is None:
             return scenario.scaled(1.0 if scale is None else scale)
         sized = scenario.scaled(own_scale(scenario) if scale is None else scale)

@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dvsim.fabric.network import Network
+from dvsim.fabric.network import check_offer as of_network
+from dvsim.fabric.network.flow import flow_knows
+from dvsim.fabric.switch import Switch
+from dvsim.fabric.switch.traffic import Traffic
+from dvsim.fabric.switch.traffic import check_offer as of_switch
 from dvsim.kinds.switch.spec import NetworkTable, Packets, SwitchScenario, SwitchTable, TrafficTable
 
 if TYPE_CHECKING:
-    from dvsim.fabric.network import Network
-    from dvsim.fabric.switch import Switch
-    from dvsim.fabric.switch.traffic import Offer, Traffic
+    from dvsim.fabric.switch.traffic import Offer
 
 _SPELLED = {"fault": "faults"}
 """Words of the messages that are spelled otherwise in a file."""
@@ -44,8 +48,6 @@ def device_of(setting: SwitchScenario) -> Switch | Network:
 
 def switch_of(table: SwitchTable) -> Switch:
     """Make a switch."""
-    from dvsim.fabric.switch import Switch
-
     return Switch(
         table.height, table.angles, table.injecting, table.crossing, table.exit, table.faults
     )
@@ -53,8 +55,6 @@ def switch_of(table: SwitchTable) -> Switch:
 
 def network_of(table: NetworkTable) -> Network:
     """Make a network."""
-    from dvsim.fabric.network import Network
-
     return Network(
         table.preset,
         switch=None if table.switch is None else switch_of(table.switch),
@@ -67,8 +67,6 @@ def network_of(table: NetworkTable) -> Network:
 
 def traffic_of(table: TrafficTable) -> Traffic:
     """Return the traffic of a table."""
-    from dvsim.fabric.switch.traffic import Traffic
-
     hot, trace = table.hot, table.trace
     assert not isinstance(trace, str)  # the file was read with the scenario
     return Traffic(
@@ -131,10 +129,6 @@ def refused(setting: SwitchScenario) -> Iterator[tuple[str, str]]:
 
 def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
     """Check device and traffic of a point together, with other arguments instead of some."""
-    from dvsim.fabric.network import check_offer as of_network
-    from dvsim.fabric.network.flow import flow_knows
-    from dvsim.fabric.switch.traffic import check_offer as of_switch
-
     traffic = replace(traffic_of(setting.traffic), **more)
     if setting.switch is not None:
         return of_switch(switch_of(setting.switch), traffic)

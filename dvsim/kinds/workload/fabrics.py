@@ -7,20 +7,23 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
+from dvsim.core.cycle import CycleCore
 from dvsim.core.faulty import Faulty
 from dvsim.core.ports import Level, Ports
 from dvsim.core.replay import Costs, Fabric
 from dvsim.errors import Argument, ScenarioError
+from dvsim.fabric.network import Network
+from dvsim.fabric.network.offer import check_offer, params_of
 from dvsim.fabric.network.tree import PRESETS
+from dvsim.fabric.switch.meanfield import zero_load_hops
+from dvsim.fabric.switch.traffic import Traffic
 from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
-from dvsim.scenario.find import nearest
+from dvsim.scenario.find import card_names, nearest
 from dvsim.scenario.quantity import UnitError, read, whole
 from dvsim.scenario.units import Law
 
 if TYPE_CHECKING:
-    from dvsim.core.cycle import CycleCore
-    from dvsim.fabric.network import Network
     from dvsim.scenario.types import Card
 
 CARDS = {"loggops": "loggops", "fdr": "fdr-verbs", "aries": "aries-ugni"}
@@ -121,8 +124,6 @@ class Chosen:
         The latency is that of an empty network: over level k a word passes 2 k + 1 switches and
         2 k + 2 links, in each switch as many nodes as `zero_load_hops` says in the mean.
         """
-        from dvsim.fabric.switch.meanfield import zero_load_hops
-
         assert self.network is not None  # of a Data Vortex
         network, switch = self.network, self.network.switch
         shares = zero_load_hops(switch.height, switch.angles, "any")
@@ -147,10 +148,6 @@ def cycle_of(
 
     Messages stay in SRAM with `in_sram`; else they go on into the memory of the host.
     """
-    from dvsim.core.cycle import CycleCore
-    from dvsim.fabric.network.offer import check_offer, params_of
-    from dvsim.fabric.switch.traffic import Traffic
-
     offer = check_offer(network, Traffic(injection="given"))
     wrong = faults or Faults()
     params = params_of(network, offer)
@@ -251,12 +248,9 @@ def choose(
             message = "cables between switches count at fidelity=cycle only"
             raise ScenarioError.at(Argument("faults"), message, " and ".join(found.told))
         return replace(chosen, faults=found)
-    if name not in CARDS and not name.endswith(".toml"):
-        from dvsim.scenario.find import card_names
-
-        if name not in card_names():
-            message = f"no such fabric; there are {', '.join(CARDS)}, dv, dv202 to dv216, or a card"
-            raise ScenarioError.at(name, message, "fabric", hint=nearest(name, names()))
+    if name not in CARDS and not name.endswith(".toml") and name not in card_names():
+        message = f"no such fabric; there are {', '.join(CARDS)}, dv, dv202 to dv216, or a card"
+        raise ScenarioError.at(name, message, "fabric", hint=nearest(name, names()))
     return _loggops(name, settings)
 
 
@@ -296,8 +290,6 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
 
 
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
-    from dvsim.fabric.network import Network
-
     fidelity = _one_of(settings, "fidelity", FIDELITIES)
     for key, own in ONLY.items():
         if key in settings and own != fidelity:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import Builder, Graph
+from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
@@ -72,8 +73,6 @@ def measurements(path: str | Path) -> list[Measurement]:
     Raises:
         ScenarioError: If it cannot be read, or has no times.
     """
-    from dvsim.kinds.workload.readers import read
-
     rows = list(_table(Path(path)))
     if rows:
         return [Measurement(str(path), *row) for row in rows]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from dvsim.errors import Argument, ScenarioError
 from dvsim.kinds.workload.fabrics import choose, names, settings_of
+from dvsim.kinds.workload.fit import fitted, measurements
 from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
 from dvsim.scenario.find import nearest
 
@@ -61,16 +63,12 @@ def replays(
     graph = prepared(read_trace(trace), factor, slow)
     chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
     if fit:
-        from dvsim.kinds.workload.fit import fitted, measurements
-
         chosen[0] = fitted(chosen[0], [one for path in fit for one in measurements(path)])
     return [replay_graph(graph, one, ports, seed) for one in chosen]
 
 
 def read_trace(trace: str | Path) -> Graph:
     """Return the operations of a trace."""
-    from dvsim.kinds.workload.readers import read
-
     return read(trace)
 
 
