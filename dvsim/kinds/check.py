@@ -12,8 +12,8 @@ from dvsim.kinds.base import Kind
 from dvsim.scenario import bounds, find
 from dvsim.scenario.card import card_at
 from dvsim.scenario.document import CARD_ROLES, OVERRIDES, Document, KeyPath, dotted
-from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.fields import can_vary, value_hints
+from dvsim.scenario.input_errors import in_order, validate
 from dvsim.scenario.quantity import show
 from dvsim.scenario.spec import Spec, names_of, point_text, table_of
 from dvsim.scenario.types import Card

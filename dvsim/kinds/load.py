@@ -17,8 +17,8 @@ from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card
 from dvsim.scenario.document import Document, KeyPath, read
 from dvsim.scenario.extend import read_card_layers, read_chain
-from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.fields import value_hints
+from dvsim.scenario.input_errors import in_order, validate
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.spec import Spec

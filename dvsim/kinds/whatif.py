@@ -30,7 +30,7 @@ from dvsim.kinds.whatif_schema import TABLES, WhatIfFile
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, KeyPath, Origin, dotted
 from dvsim.scenario.extend import read_chain
-from dvsim.scenario.faults import validate
+from dvsim.scenario.input_errors import validate
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.units import Law, format_value
 

@@ -1,4 +1,4 @@
-"""From pydantic's errors to faults: our words, our places, the nearest valid spelling."""
+"""What is wrong with input: pydantic's errors in our words, with places and nearest spellings."""
 
 from __future__ import annotations
 
