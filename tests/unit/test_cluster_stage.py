@@ -4,14 +4,14 @@ from functools import cache
 
 import pytest
 
-from dvsim.core.cluster.laws import Laws
+from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.answer import answer_text
-from dvsim.kinds.rabbitmq.cluster_broker import laws_of
+from dvsim.kinds.rabbitmq.cluster_broker import capacity_of
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 
@@ -81,7 +81,9 @@ def test_the_limit_names_what_binds(said, overrides):
 def test_the_rate_is_that_of_the_laws():
     found = ran(*FAST, QUORUM, "system.broker.window=20")
     system = found.scenario.system
-    assert found.rate.value == pytest.approx(laws_of(system, 2048).ceilings(20)["confirms"], 0.1)
+    assert found.rate.value == pytest.approx(
+        capacity_of(system, 2048).ceilings(20)["confirms"], 0.1
+    )
 
 
 def test_brokers_over_tcp_are_the_same_ones():
@@ -113,7 +115,7 @@ def test_each_node_more_is_one_that_followers_can_be_on():
 
     def most(nodes):
         shares = Placement.even("quorum", 30, nodes, 3).shares()
-        return min(Laws("quorum", shares, cards, 1024, 30, fed=True).ceilings(None).values())
+        return min(Capacity("quorum", shares, cards, 1024, 30, fed=True).ceilings(None).values())
 
     rates = [most(nodes) for nodes in (3, 5, 10, 30)]
     assert rates == sorted(rates)

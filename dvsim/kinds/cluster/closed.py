@@ -5,7 +5,7 @@ Nothing scatters: a batch of the log is what came while the one before was writt
 
 from __future__ import annotations
 
-from dvsim.core.cluster.laws import Laws
+from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.kinds.base import Plain
 from dvsim.kinds.cluster.measures import monthly
@@ -25,12 +25,12 @@ def run_closed(scenario: ClusterScenario) -> Plain:
     work, system = scenario.workload, scenario.system
     cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
     shares = Placement.even(system.queue, 1, system.nodes, scenario.copies).shares()
-    laws = Laws(system.queue, shares, cards, work.message_bytes, 1)
+    capacity = Capacity(system.queue, shares, cards, work.message_bytes, 1)
     numbers = dict.fromkeys(METRICS, float("nan"))
     credit = work.credit or work.window
-    rate = laws.confirmed(credit)
+    rate = capacity.confirmed(credit)
     if system.queue == "quorum":
-        use = laws.use(0, rate, 0.0)
+        use = capacity.use(0, rate, 0.0)
         numbers |= {
             "fsyncs": use.syncs * work.seconds,
             "iops": use.operations,
@@ -41,7 +41,7 @@ def run_closed(scenario: ClusterScenario) -> Plain:
         "rate_in": rate,
         "rate_out": rate,
         "p50": credit / rate * MS,
-        "cpu": rate * laws.serial,
+        "cpu": rate * capacity.serial,
         "unstable": 0.0,
         "month": month,
         "cost": month / rate * 1000,

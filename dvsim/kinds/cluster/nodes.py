@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dvsim.core.cluster.capacity import NOTHING, Capacity
 from dvsim.core.cluster.costs import schedulers
 from dvsim.core.cluster.disk import Chunks, Use, pace_of, written_in
-from dvsim.core.cluster.laws import NOTHING, Laws
 from dvsim.core.cluster.placement import Shares
 from dvsim.kinds.cluster.fluid import emptied, passed, waits
 from dvsim.kinds.cluster.spec import ClusterScenario
@@ -81,7 +81,7 @@ class Nodes:
     def __init__(self, scenario: ClusterScenario, shares: Shares) -> None:
         system, work = scenario.system, scenario.workload
         cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
-        self.laws = Laws(
+        self.capacity = Capacity(
             system.queue,
             shares,
             cards,
@@ -108,15 +108,15 @@ class Nodes:
                 until which that is so; the last one without end.
             normal: A draw for each node.
         """
-        laws, led, work = self.laws, self.shares.led, self.laws.work
-        laws.write_at([pace_of(credit, laws.volume) for credit in state.credit])
-        most = laws.written(self._kept(state)).min()  # what the slowest volume lets all of them do
+        capacity, led, work = self.capacity, self.shares.led, self.capacity.work
+        capacity.write_at([pace_of(credit, capacity.volume) for credit in state.credit])
+        most = capacity.written(self._kept(state)).min()  # the slowest volume limits all
         power = self._caught_up(state, self._power(state, normal))
         both = power / np.maximum(work.taking + work.giving, NOTHING)
         due = state.given + float(state.queues.sum())
         rest = np.maximum(power - work.giving * np.minimum(due, BIAS * both), power / 100)
-        can = np.minimum(rest / np.maximum(work.taking, 1e-12), laws.process)
-        can = np.minimum(can, min(laws.wire.min(), most))
+        can = np.minimum(rest / np.maximum(work.taking, 1e-12), capacity.process)
+        can = np.minimum(can, min(capacity.wire.min(), most))
         taken, wait = _through(state.processors, admitted[:, None] * led, can * led)
         state.processors = wait[-1]
         # a message is handled by nodes of its clients, too: it waits half for them
@@ -124,10 +124,10 @@ class Nodes:
         delays = (alone + (alone @ self.shares.clients)[:, None]) / 2
         rate = float(taken.sum())
         logged = taken
-        if laws.kind == "quorum":
+        if capacity.kind == "quorum":
             logged, waited = self._logged(state, taken, rate)
             delays = delays + waited
-        if laws.kind == "stream":
+        if capacity.kind == "stream":
             delays = delays + ROUNDS * self._chunk(rate)
         spare = (power - work.taking * rate) / np.maximum(work.giving, 1e-12)
         most_given = np.maximum(both, spare)
@@ -142,22 +142,22 @@ class Nodes:
 
     def _power(self, state: State, normal: Floats) -> Floats:
         """Return the scheduler seconds that each node has, less what its disk costs."""
-        jitter: float = self.laws.host["jitter"]
-        all_of_them = schedulers(self.laws.host)
-        disk = self.laws.disk_work(state.uses)
+        jitter: float = self.capacity.host["jitter"]
+        all_of_them = schedulers(self.capacity.host)
+        disk = self.capacity.disk_work(state.uses)
         power = (all_of_them - disk) * np.exp(jitter * normal - jitter**2 / 2)
         alive: Floats = np.maximum(power, all_of_them / 100) * self.shares.alive
         return alive
 
     def _caught_up(self, state: State, power: Floats) -> Floats:
         """Spend up to a quarter of a node's power on entries that it missed while it was dead."""
-        if self.laws.kind not in ("quorum", "stream"):
+        if self.capacity.kind not in ("quorum", "stream"):
             return power
         if not self.shares.alive.all():
             share = self.copies / len(power)
             state.missed = state.missed + ~self.shares.alive * state.given * share
-        laws = self.laws
-        cost = laws.rabbit["follow"].ps(laws.size) * PS * laws.pace
+        capacity = self.capacity
+        cost = capacity.rabbit["follow"].ps(capacity.size) * PS * capacity.pace
         done = np.minimum(state.missed, power / 4 / cost)
         state.missed = state.missed - done
         left: Floats = power - done * cost
@@ -165,7 +165,7 @@ class Nodes:
 
     def _logged(self, state: State, taken: Floats, rate: float) -> tuple[Floats, Floats]:
         """Return what is safe in the logs in each step, and how long that takes."""
-        logs, members = self.laws.logs, self.laws.members
+        logs, members = self.capacity.logs, self.capacity.members
         most = np.array([1 / log.entry for log in logs])
         can = most / np.maximum(members, NOTHING) * self.shares.led
         safe, wait = _through(state.logs, taken, can)
@@ -177,30 +177,30 @@ class Nodes:
 
     def _chunk(self, rate: float) -> float:
         """Return the seconds in which a chunk of a stream is written."""
-        laws = self.laws
-        return Chunks.of(laws.volume, laws.size).cycle(rate, laws.queues)
+        capacity = self.capacity
+        return Chunks.of(capacity.volume, capacity.size).cycle(rate, capacity.queues)
 
     def _kept(self, state: State) -> float:
         """Return the share of messages that no consumer has before they are written."""
-        if self.laws.kind == "stream":
+        if self.capacity.kind == "stream":
             return 1.0
         late = float(state.queues.sum()) / max(state.given, 1.0)
-        return float(min(1.0, late / (self.laws.rabbit["flush_interval"] * PS)))
+        return float(min(1.0, late / (self.capacity.rabbit["flush_interval"] * PS)))
 
     def _write(self, state: State, rate: float) -> None:
         """Work out what each node writes, how full it is, and whether that stops publishers."""
-        laws, followed = self.laws, self.shares.followed
-        rabbit, volume = laws.rabbit, laws.volume
+        capacity, followed = self.capacity, self.shares.followed
+        rabbit, volume = capacity.rabbit, capacity.volume
         backlog = state.queues + state.queues.sum() * followed
         kept = self._kept(state)
-        for node in range(len(laws.members)):
-            use = laws.use(node, rate, kept)
+        for node in range(len(capacity.members)):
+            use = capacity.use(node, rate, kept)
             done, state.credit[node] = written_in(state.credit[node], volume, use.bytes, 1.0)
             state.uses[node] = use._replace(bytes=done)
-        limit = rabbit["watermark"] * laws.host["memory"]
-        bodies = 0 if laws.kind in ("quorum", "stream") else laws.size
+        limit = rabbit["watermark"] * capacity.host["memory"]
+        bodies = 0 if capacity.kind in ("quorum", "stream") else capacity.size
         memory = np.minimum(backlog * bodies, rabbit["paging"] * limit) + backlog * rabbit["index"]
-        disk = backlog * (laws.size + rabbit["log_overhead"])
+        disk = backlog * (capacity.size + rabbit["log_overhead"])
         full = disk > volume["size"] * (1 - state.filled) - rabbit["disk_free"]
         state.full = bool(full.any())
         state.alarm = bool((memory > limit).any()) or state.full

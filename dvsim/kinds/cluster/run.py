@@ -185,7 +185,8 @@ class _Run:
         gone = float(state.processors[victims].sum() + state.logs[victims].sum())
         sums.resent += gone
         if self.scenario.system.queue in ("classic", "mirrored"):
-            sums.resent += state.given * share * self.nodes.laws.rabbit["flush_interval"] * PS / 2
+            rabbit = self.nodes.capacity.rabbit
+            sums.resent += state.given * share * rabbit["flush_interval"] * PS / 2
         state.held += gone
         state.processors, state.logs = state.processors.copy(), state.logs.copy()
         state.processors[victims] = state.logs[victims] = 0
@@ -219,16 +220,16 @@ class _Run:
             wanted = 0.0
         elif led > FULL:  # all queues have a leader: what waited may go, too
             wanted = published + state.held
-        sent = self.nodes.laws.confirmed(work.window * work.publishers, wanted)
+        sent = self.nodes.capacity.confirmed(work.window * work.publishers, wanted)
         state.held = max(0.0, state.held + published - sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
-        consumed = consumed_of(scenario, number, self.nodes.laws.work.back)
+        consumed = consumed_of(scenario, number, self.nodes.capacity.work.back)
         normal = self.jitter.standard_normal(scenario.system.nodes)
         passed = self.nodes.second(state, admitted, consumed, normal)
         full = state.full
         if admitted[0]:
             self._note(number, admitted, passed)
-        sent_of = self.nodes.laws.work.sent
+        sent_of = self.nodes.capacity.work.sent
         sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of)
         sums.alarms += alarm
         sums.full += full
@@ -247,8 +248,8 @@ class _Run:
         intended = np.interp(course, sums.published, np.arange(len(sums.published)))
         late = np.maximum(0.0, number + ENDS - intended)
         drawn = self.path.standard_exponential(passed.delays.shape)
-        path = drawn * self.nodes.laws.work.path / (1 - np.minimum(passed.busy, BUSIEST))
-        values = late[:, None] + passed.delays + path + self.nodes.laws.work.links
+        path = drawn * self.nodes.capacity.work.path / (1 - np.minimum(passed.busy, BUSIEST))
+        values = late[:, None] + passed.delays + path + self.nodes.capacity.work.links
         chosen = led > 0
         sums.values.append(values[:, chosen].ravel())
         sums.weights.append((admitted[:, None] * led)[:, chosen].ravel())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dvsim.core.cluster.laws import Laws
+from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.stage import PS_PER_S, Clock
 from dvsim.core.streams import Streams
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from dvsim.scenario.types import Card
 
 
-def laws_of(system: System, size: int) -> Laws:
-    """Return the laws of the cluster of a system, whose queues are on nodes of their own."""
+def capacity_of(system: System, size: int) -> Capacity:
+    """Return the capacity of the cluster of a system, whose queues are on nodes of their own."""
     kind, queues = system.broker["queue"], system.receivers
     place = Placement.even(kind, queues, system.nodes, system.copies)
-    return Laws(kind, place.shares(), system.cards, size, queues, fed=True)
+    return Capacity(kind, place.shares(), system.cards, size, queues, fed=True)
 
 
 class ClusterBroker(Broker):
@@ -37,12 +37,12 @@ class ClusterBroker(Broker):
     def __init__(
         self, clock: Clock, name: str, system: System, size: int, mtu: int, streams: Streams
     ) -> None:
-        card, laws = system.broker, laws_of(system, size)
-        each = laws.ceilings(card.get("window"))
-        self._least_ps = {what: laws.queues * PS_PER_S / rate for what, rate in each.items()}
+        card, capacity = system.broker, capacity_of(system, size)
+        each = capacity.ceilings(card.get("window"))
+        self._least_ps = {what: capacity.queues * PS_PER_S / rate for what, rate in each.items()}
         super().__init__(clock, name, card, size, mtu, streams)
-        self._in_memory = laws.kind in ("classic", "mirrored")
-        self._index_bytes = min(laws.rabbit["index"], self._queued_bytes)
+        self._in_memory = capacity.kind in ("classic", "mirrored")
+        self._index_bytes = min(capacity.rabbit["index"], self._queued_bytes)
 
     def _usual_ps(self, card: Card, message_bytes: int, mtu: int) -> float:
         own = super()._usual_ps(card, message_bytes, mtu)

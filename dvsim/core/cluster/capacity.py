@@ -18,8 +18,8 @@ NOTHING = 1e-9  # messages a second of who does nothing, so that nothing is divi
 ROUNDS = 100  # halvings of the range of a rate
 
 
-class Laws:
-    """The laws of a cluster while its queues are where they are.
+class Capacity:
+    """What a cluster can do while its queues are where they are.
 
     Args:
         kind: The type of the queues.
