@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from dvsim.broker.brokers import Brokers
+from dvsim.broker.private_nodes import Brokers
 from dvsim.broker.process import Identity
 from dvsim.broker.state import Kept, State, StateFolder
 from dvsim.errors import DvsimError
