@@ -1,7 +1,7 @@
-"""Folders of results: named by what was asked, written whole or not at all, checked when read.
+"""Files of a folder of results: its name, room for it, whole writes, reads that check hashes.
 
 What a run and a study have in common: files whose hashes are in ``manifest.json``, a resolved
-``scenario.toml``. See `dvsim.study.store`.
+``scenario.toml``. What is in them: `dvsim.study.store`.
 """
 
 from __future__ import annotations

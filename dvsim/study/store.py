@@ -1,4 +1,4 @@
-"""The folder of a result: written whole or not at all, and checked when it is read.
+"""Results that are kept: found by what was asked, written as tables, loaded again.
 
 ::
 
