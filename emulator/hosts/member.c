@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,14 @@ bool member_say(struct member *member, uint32_t kind, const void *what, size_t b
 const struct host_head *member_wait(struct member *member, uint32_t kind)
 {
     const struct host_head *head;
+    struct pollfd watched = {.fd = member->from, .events = POLLIN};
     while ((head = message_there(&member->said)) == NULL) {
-        if (message_read(member->from, &member->said) == 0) {
+        int64_t left = (int64_t)(member->start_ns / 1000000) + HOSTS_SLOW_MS + 2000 - (int64_t)(job_clock_ns() / 1000000);
+        if (left <= 0) {
+            fputs("vichost: vicrun is silent: it is given up\n", stderr);
+            return NULL;
+        }
+        if (poll(&watched, 1, (int)left) > 0 && message_read(member->from, &member->said) == 0) {
             return NULL;
         }
     }
@@ -76,6 +83,7 @@ static void *pump(void *what)
 bool member_open(struct member *member)
 {
     int ends[2];
+    member->start_ns = job_clock_ns();
     pthread_mutex_init(&member->lock, NULL);
     pthread_cond_init(&member->some, NULL);
     member->from = fcntl(0, F_DUPFD_CLOEXEC, 3);

@@ -8,6 +8,7 @@
 
 struct member {
     int from, to;        /* vicrun */
+    uint64_t start_ns;   /* job_clock_ns; vicrun gives up a job that does not begin in HOSTS_SLOW_MS */
     int output;          /* reads what is written to descriptor 1 */
     pthread_mutex_t lock; /* of `to`, and: */
     pthread_cond_t some;  /* of `unwritten` is written */
@@ -40,7 +41,8 @@ void member_last_output(struct member *member);
 
 bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes);
 
-/* Waits for the next message and returns it; message_next drops it. NULL: vicrun has hung up, or it is of another kind. */
+/* Waits for the next message before the programs run, and returns it; message_next drops it. NULL: vicrun has hung up or is
+ * silent for longer than a job takes to begin, or it is of another kind. */
 const struct host_head *member_wait(struct member *member, uint32_t kind);
 
 /* For launch.hear and launch.due. */

@@ -198,7 +198,7 @@ void stream_keep_alive(struct agent *agent, uint64_t now_ns)
         if (now_ns - peer->spoke_ns > beat_ns) {
             send_head(agent, peer);
         }
-        if (slept && peer->heard_ns != 0) {
+        if (peer->heard_ns != 0 ? slept : atomic_load(&agent->all_run)) {
             peer->heard_ns = now_ns;
         }
         if (peer->heard_ns != 0 && now_ns - peer->heard_ns > agent->silence_ns && now_ns > peer->heard_ns) {

@@ -145,6 +145,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
 int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
+    atomic_store(&member->agent.all_run, true);
     launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* the very value that goes into HOST_CLOCK */
     if (!timed_make(launch) || !turns_start(member)) {
         fputs("vicrun: timed: no memory, or no thread\n", stderr);

@@ -1,5 +1,7 @@
 /* Messages between vicrun and the vichost of each host, over pipes. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -7,25 +9,105 @@
 
 #include "hosts.h"
 
-bool message_send(int fd, uint32_t kind, const void *what, size_t bytes)
+/* Writes both parts, or as much of them as there is room for, and makes the parts what is left. False: nobody is there. */
+static bool write_parts(int fd, struct iovec part[2])
 {
-    struct host_head head = {kind, (uint32_t)bytes};
-    struct iovec part[] = {{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}};
-    int at = 0;
-    while (at < 2) {
-        ssize_t done = writev(fd, part + at, 2 - at);
+    while (part[0].iov_len + part[1].iov_len > 0) {
+        ssize_t done = writev(fd, part, 2);
+        if (done < 0 && errno == EAGAIN) {
+            return true;
+        }
         if (done < 0 && errno != EINTR) {
             return false;
         }
-        for (; at < 2 && done >= (ssize_t)part[at].iov_len; at++) {
-            done -= (ssize_t)part[at].iov_len;
-        }
-        if (at < 2 && done > 0) {
-            part[at].iov_base = (char *)part[at].iov_base + done;
-            part[at].iov_len -= (size_t)done;
+        for (int i = 0; i < 2 && done > 0; i++) {
+            size_t n = (size_t)done < part[i].iov_len ? (size_t)done : part[i].iov_len;
+            part[i].iov_base = (char *)part[i].iov_base + n;
+            part[i].iov_len -= n;
+            done -= (ssize_t)n;
         }
     }
     return true;
+}
+
+bool message_send(int fd, uint32_t kind, const void *what, size_t bytes)
+{
+    struct host_head head = {kind, (uint32_t)bytes};
+    return write_parts(fd, (struct iovec[]){{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}});
+}
+
+void line_open(struct host_line *line, int fd)
+{
+    *line = (struct host_line){.fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (fd >= 0) {
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+    }
+}
+
+/* Keeps what is left of two parts behind what waits. False: no memory. */
+static bool keep(struct host_line *line, const struct iovec part[2])
+{
+    size_t bytes = line->end + part[0].iov_len + part[1].iov_len;
+    if (bytes > line->room) {
+        char *text = realloc(line->text, 2 * bytes);
+        if (text == NULL) {
+            return false;
+        }
+        line->text = text;
+        line->room = 2 * bytes;
+    }
+    for (int i = 0; i < 2; i++) {
+        memcpy(line->text + line->end, part[i].iov_base, part[i].iov_len);
+        line->end += part[i].iov_len;
+    }
+    return true;
+}
+
+bool line_say(struct host_line *line, uint32_t kind, const void *what, size_t bytes)
+{
+    struct host_head head = {kind, (uint32_t)bytes};
+    struct iovec part[] = {{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}};
+    pthread_mutex_lock(&line->lock);
+    bool there = line->fd >= 0 && !line->broken && (line->end > 0 || write_parts(line->fd, part));
+    if (there && part[0].iov_len + part[1].iov_len > 0) {
+        line->broken = !keep(line, part);
+    }
+    pthread_mutex_unlock(&line->lock);
+    return there;
+}
+
+bool line_waits(struct host_line *line)
+{
+    pthread_mutex_lock(&line->lock);
+    bool waits = line->fd >= 0 && (line->end > 0 || line->broken);
+    pthread_mutex_unlock(&line->lock);
+    return waits;
+}
+
+bool line_go_on(struct host_line *line)
+{
+    pthread_mutex_lock(&line->lock);
+    struct iovec part[] = {{line->text + line->at, line->end - line->at}, {NULL, 0}};
+    bool there = line->fd >= 0 && !line->broken && write_parts(line->fd, part);
+    line->at = line->end - part[0].iov_len;
+    if (line->at == line->end) {
+        line->at = line->end = 0;
+    }
+    pthread_mutex_unlock(&line->lock);
+    return there;
+}
+
+void line_close(struct host_line *line)
+{
+    pthread_mutex_lock(&line->lock);
+    if (line->fd >= 0) {
+        close(line->fd);
+    }
+    free(line->text);
+    line->text = NULL;
+    line->at = line->end = line->room = 0;
+    line->fd = -1;
+    pthread_mutex_unlock(&line->lock);
 }
 
 int message_read(int fd, struct message_in *in)

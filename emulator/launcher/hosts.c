@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ enum stage { STARTED, IS_HERE, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE }
 struct member {
     const struct host *host;
     pid_t pid;
-    pthread_mutex_t lock; /* of `in`: the coordinator speaks, too */
-    int in, out; /* of the command */
+    struct host_line in; /* of the command: the coordinator speaks, too */
+    int out;
     enum stage stage;
     struct message_in said;
     struct host_address address;
@@ -37,7 +37,7 @@ struct team {
     uint32_t count;
     char vichost[4096];
     unsigned char key[HOSTS_KEY];
-    int signals, code;
+    int signals, writers, code;
     int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
     bool started, ends, gives_up, slow /* all hosts are there, and have more time */, signalled /* by a signal that ends */;
     struct stream output; /* of all hosts */
@@ -49,10 +49,11 @@ struct team {
 
 static bool say(void *context, uint32_t host, uint32_t kind, const void *what, size_t bytes)
 {
-    struct member *member = &((struct team *)context)->member[host];
-    pthread_mutex_lock(&member->lock);
-    bool said = member->in >= 0 && message_send(member->in, kind, what, bytes);
-    pthread_mutex_unlock(&member->lock);
+    struct team *team = context;
+    bool said = line_say(&team->member[host].in, kind, what, bytes);
+    if (line_waits(&team->member[host].in)) {
+        eventfd_write(team->writers, 1); /* the loop is to look for room */
+    }
     return said;
 }
 
@@ -61,16 +62,6 @@ static void tell_all(struct team *team, uint32_t kind, const void *what, size_t 
     for (uint32_t i = 0; i < team->count; i++) {
         say(team, i, kind, what, bytes);
     }
-}
-
-static void hang_up(struct member *member)
-{
-    pthread_mutex_lock(&member->lock);
-    if (member->in >= 0) {
-        close(member->in);
-    }
-    member->in = -1;
-    pthread_mutex_unlock(&member->lock);
 }
 
 static uint32_t count_from(const struct team *team, enum stage stage)
@@ -98,7 +89,7 @@ static void give_up(struct team *team, int code)
         team->deadline_ns = 0;
         after_ms(team, GIVE_UP_MS);
         for (uint32_t i = 0; i < team->count; i++) {
-            hang_up(&team->member[i]);
+            line_close(&team->member[i].in);
         }
     }
 }
@@ -166,7 +157,6 @@ static void hear_one(struct team *team, struct member *member, const struct host
             }
         }
         break;
-    default: break;
     }
 }
 
@@ -188,7 +178,7 @@ static void has_gone(struct team *team, struct member *member)
     bool early = member->stage < HAS_ENDED;
     close(member->out);
     member->out = -1;
-    hang_up(member);
+    line_close(&member->in);
     looks_stop(team->looks);
     clock_lost(team->clock, (uint32_t)(member - team->member));
     int code = host_code(member->pid, member->host, team->options->launch_with);
@@ -306,29 +296,32 @@ static void look_at_deadlines(struct team *team)
     }
 }
 
-static void loop_hosts(struct team *team, int writers)
+static void loop_hosts(struct team *team)
 {
-    struct pollfd *watched = calloc(team->count + 2, sizeof *watched);
+    struct pollfd *watched = calloc(2 * team->count + 2, sizeof *watched);
     while (watched != NULL && count_from(team, IS_GONE) < team->count) {
         uint64_t next_ns = next_deadline_ns(team);
         int64_t left = (int64_t)(next_ns - job_clock_ns());
         int ms = next_ns == 0 ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
         for (uint32_t i = 0; i < team->count; i++) {
-            watched[i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
+            struct host_line *in = &team->member[i].in;
+            watched[2 * i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
+            watched[2 * i + 1] = (struct pollfd){.fd = line_waits(in) ? in->fd : -1, .events = POLLOUT};
         }
-        watched[team->count] = (struct pollfd){.fd = team->signals, .events = POLLIN};
-        watched[team->count + 1] = (struct pollfd){.fd = writers, .events = POLLIN};
-        int ready = poll(watched, team->count + 2, ms);
+        watched[2 * team->count] = (struct pollfd){.fd = team->signals, .events = POLLIN};
+        watched[2 * team->count + 1] = (struct pollfd){.fd = team->writers, .events = POLLIN};
+        int ready = poll(watched, 2 * team->count + 2, ms);
         for (uint32_t i = 0; ready > 0 && i < team->count; i++) {
-            if (watched[i].revents != 0) {
+            if (watched[2 * i + 1].revents != 0 && !line_go_on(&team->member[i].in)) {
+                line_close(&team->member[i].in);
+            }
+            if (watched[2 * i].revents != 0) {
                 hear(team, &team->member[i]);
             }
         }
-        if (ready > 0 && watched[team->count].revents != 0) {
+        writers_heard();
+        if (ready > 0 && watched[2 * team->count].revents != 0) {
             pass_on(team);
-        }
-        if (ready > 0 && watched[team->count + 1].revents != 0) {
-            writers_heard();
         }
         tell_written(team);
         look_at_deadlines(team);
@@ -350,9 +343,29 @@ static int finish_output(struct team *team)
     return output_lost(team->output.error, "--hosts: output of the programs") && team->code == 0 ? 1 : team->code;
 }
 
+static void start_all(struct team *team, char **argv)
+{
+    after_ms(team, HOSTS_SETUP_MS);
+    for (uint32_t i = 0; i < team->count; i++) {
+        team->member[i] = (struct member){.host = &team->options->hosts.host[i], .out = -1, .stage = IS_GONE};
+        line_open(&team->member[i].in, -1);
+    }
+    for (uint32_t i = 0; i < team->count && !team->gives_up; i++) {
+        struct member *member = &team->member[i];
+        member->pid = host_start(team->options->launch_with, team->vichost, member->host, &member->in, &member->out);
+        if (member->pid < 0) {
+            fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
+            give_up(team, 1);
+        } else {
+            member->stage = STARTED;
+            host_greet(&member->in, team->options, i, team->key, argv); /* who hears nothing ends, which is seen */
+        }
+    }
+}
+
 int hosts_run(const struct options *options, char **argv)
 {
-    struct team team = {.options = options, .count = options->hosts.count, .output = {.from = -1, .to = 1}};
+    struct team team = {.options = options, .count = options->hosts.count, .writers = -1, .output = {.from = -1, .to = 1}};
     if (!host_program(team.vichost, "--hosts")) {
         return 2;
     }
@@ -369,21 +382,9 @@ int hosts_run(const struct options *options, char **argv)
         fputs("vicrun: --hosts: no memory for the cards of all hosts, which timed mode needs here\n", stderr);
         return clock_finish(team.clock, 1);
     }
-    after_ms(&team, HOSTS_SETUP_MS);
-    for (uint32_t i = 0; i < team.count; i++) {
-        struct member *member = &team.member[i];
-        *member = (struct member){.host = &options->hosts.host[i], .in = -1, .out = -1};
-        pthread_mutex_init(&member->lock, NULL);
-        member->pid = host_start(options->launch_with, team.vichost, member->host, &member->in, &member->out);
-        if (member->pid < 0) {
-            fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
-            member->stage = IS_GONE;
-            give_up(&team, 1);
-        } else {
-            host_greet(member->in, options, i, team.key, argv); /* who hears nothing ends, which is seen */
-        }
-    }
-    loop_hosts(&team, writers_open()); /* no process is started any more */
+    start_all(&team, argv);
+    team.writers = writers_open(); /* no process is started any more */
+    loop_hosts(&team);
     team.code = finish_output(&team);
     team.code = team.code != 0 ? team.code : team.code_of_loss;
     looks_finish(team.looks, team.started);
@@ -392,7 +393,6 @@ int hosts_run(const struct options *options, char **argv)
     team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;
     for (uint32_t i = 0; i < team.count; i++) {
         free(team.member[i].said.text);
-        pthread_mutex_destroy(&team.member[i].lock);
     }
     free(team.member);
     close(team.signals);

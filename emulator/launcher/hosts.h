@@ -27,6 +27,7 @@
 #ifndef VICRUN_HOSTS_H
 #define VICRUN_HOSTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,9 +108,26 @@ enum { HOST_OUTPUT_MOST = 64 << 10, HOST_OUTPUT_TOLD = 16 << 10 };
 
 enum { HOST_MESSAGE_MOST = 64 << 20 };
 
-/* host_messages.c. Send one, false: nobody is there. Read what is there (one read): 1 it may go on, 0 at its end. A message
+/* host_messages.c. Send one, and wait for room; false: nobody is there. Read what is there (one read): 1 it may go on, 0 at its end. A message
  * that is complete is in `text`, its head first; message_next drops it. */
 bool message_send(int fd, uint32_t kind, const void *what, size_t bytes);
+
+/* What vicrun says to a host, from any thread. Nobody waits for a host that does not read: what has no room in the pipe
+ * waits in memory. line_say returns false if nobody is there. As long as line_waits returns true, line_go_on is to be called
+ * when the pipe has room; false: the line is to be closed, nobody is there or there was no memory. */
+struct host_line {
+    int fd; /* -1: closed */
+    pthread_mutex_t lock;
+    char *text;
+    size_t at, end, room; /* text[at] to text[end] waits */
+    bool broken;          /* no memory: the rest of a message is missing */
+};
+
+void line_open(struct host_line *line, int fd);
+bool line_say(struct host_line *line, uint32_t kind, const void *what, size_t bytes);
+bool line_waits(struct host_line *line);
+bool line_go_on(struct host_line *line);
+void line_close(struct host_line *line);
 
 struct message_in {
     char *text;
@@ -161,14 +179,14 @@ int hosts_run(const struct options *options, char **argv);
 bool host_program(char path[4096], const char *option);
 int hosts_run_pmix(char **argv);
 
-/* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
- * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */
-pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out);
+/* Start vichost on a host by the command of --launch-with. Returns its process, and in `in` and `out` its standard input,
+ * as an open line, and output; -1: errno says why, E2BIG that the command has more than 64 words. */
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct host_line *in, int *out);
 
 /* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
 int host_code(pid_t pid, const struct host *host, const char *launch_with);
 
 /* Say hello to it, the host of this number. False: it has gone, or there is no memory. */
-bool host_greet(int in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv);
+bool host_greet(struct host_line *in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv);
 
 #endif

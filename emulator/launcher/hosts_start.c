@@ -137,7 +137,7 @@ static void close_all(bool all, const int to[2], const int from[2])
     }
 }
 
-pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out)
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct host_line *in, int *out)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     char **word = command_for(launch_with, vichost, host);
@@ -151,7 +151,7 @@ pid_t host_start(const char *launch_with, const char *vichost, const struct host
     const int why = errno;
     free_words(word);
     close_all(pid < 0, to, from);
-    *in = pid < 0 ? -1 : to[1];
+    line_open(in, pid < 0 ? -1 : to[1]);
     *out = pid < 0 ? -1 : from[0];
     errno = why;
     return pid;
@@ -164,7 +164,8 @@ static char *put(char *to, const char *text)
 }
 
 /* The hosts stand first in its command line: a file that names them need not be there. */
-bool host_greet(int in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv)
+bool host_greet(struct host_line *in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY],
+                char **argv)
 {
     const struct hosts *hosts = &options->hosts;
     char folder[4096] = "/";
@@ -189,7 +190,7 @@ bool host_greet(int in, const struct options *options, uint32_t host, const unsi
     for (size_t i = 1; argv[i] != NULL; i++) {
         at = put(at, argv[i]);
     }
-    bool said = message_send(in, HOST_HELLO, text, (size_t)(at - text));
+    bool said = line_say(in, HOST_HELLO, text, (size_t)(at - text));
     free(text);
     return said;
 }

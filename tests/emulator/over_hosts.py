@@ -141,6 +141,7 @@ ELSEWHERE = {
     "load_parts": "is a test of vicload's own functions, on a client that is none",
     "hold_answer": _PRELOAD,
     "kill_order": _PRELOAD,
+    "mute_agent": _PRELOAD,
     "no_noexec": _PRELOAD,
     "no_pidfd": _PRELOAD,
     "parts": _MEMORY,

@@ -1,0 +1,62 @@
+"""Hosts and launchers that say nothing, or do not read: does everybody else give them up?"""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from emulator_build import PROGRAMS, SMALL, build
+from test_death import DIED, gone
+
+WORDS = ["x" * 1000] * 200
+"""More than fits into a pipe."""
+
+
+def job(emulator, folder, *lines, cards, program):
+    """Run a job on hosts that are this machine; a script of these lines starts vichost on each."""
+    script = folder / "reach"
+    script.write_text("\n".join(["#!/bin/sh", "host=$1", "shift", *lines]))
+    script.chmod(0o755)
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    options = ["--hosts", cards, "--launch-with", f"{script} {{host}}", "--interface", "lo"]
+    return subprocess.run(
+        [vicrun, *SMALL, *options, "--", *map(str, program)],
+        capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
+
+
+def test_a_long_command_line_waits_for_no_host_that_does_not_read(emulator, tmp_path):
+    program = ["sh", "-c", "echo $#", *WORDS]
+    done = job(emulator, tmp_path, 'exec "$@"', cards="a:1", program=program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "199\n", "")
+    done = job(emulator, tmp_path, "exec sleep 1000", cards="a:1", program=program)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "vicrun: host a: has not answered in 8 s" in done.stderr
+
+
+def test_a_vichost_gives_up_a_vicrun_that_says_nothing(emulator):
+    begun = time.monotonic()
+    with subprocess.Popen(
+        [emulator.prefix / "bin" / "vichost"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as host:  # fmt: skip
+        try:
+            assert host.wait(200) == 1
+        finally:
+            host.kill()
+        assert time.monotonic() - begun > 19
+        assert host.stderr.read().startswith("vichost: vicrun is silent: it is given up\n")
+
+
+def test_a_host_that_was_never_heard_of_is_lost(emulator, tmp_path):
+    """Its agent stops between the connection and its first sign of life."""
+    shim = tmp_path / "mute.so"
+    flags = ["-std=c11", *build.WARNINGS, "-Werror", "-shared", "-fPIC"]
+    build.compile_c([PROGRAMS / "mute_agent.c"], shim, flags)
+    mark = f"mute-{os.getpid()}"
+    mute = f'test "$host" = a || exec env LD_PRELOAD={shim} "$@"'
+    program = [Path(emulator.program("opens")), "wait", mark]
+    done = job(emulator, tmp_path, mute, 'exec "$@"', cards="a:1,b:1", program=program)
+    assert (done.returncode, DIED in done.stdout) == (1, True)
+    assert "host a: host b has not been heard of for 400 ms: the job ends" in done.stderr
+    assert gone(mark)
