@@ -17,6 +17,7 @@ enum { YIELD_NS = 60 * 1000, LOOK_NS = 1000 * 1000, SLEEP_MS = 20, GOODBYE_NS = 
 static void make_card(struct agent *agent)
 {
     struct job *job = agent->job;
+    job->start_ns = 0; /* see job_begin */
     job->config.fifo_drop = 0; /* senders have lost what is to be lost */
     agent->card = (struct vic){.job = job, .me = &job->card[job->first], .sram = job_sram(job, job->first),
                                .counters = job_counters(&job->config), .cards = job->config.cards,

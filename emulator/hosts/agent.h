@@ -199,6 +199,15 @@ bool agent_start(struct agent *agent);
 void agent_stop(struct agent *agent);
 void agent_free(struct agent *agent); /* when it has stopped and is closed */
 
+/* The time of the job begins here when the programs are started, or with the first packets that come before. */
+static inline void job_begin(struct job *job)
+{
+    uint64_t never = 0;
+    if (__atomic_load_n(&job->start_ns, __ATOMIC_ACQUIRE) == never) {
+        __atomic_compare_exchange_n(&job->start_ns, &never, job_clock_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+}
+
 static inline struct peer *peer_of(struct agent *agent, uint32_t card)
 {
     for (uint32_t i = 0; i < agent->hosts->count; i++) {

@@ -107,6 +107,7 @@ static bool take_packets(struct agent *agent, uint32_t from, const uint64_t *wor
     struct tally tally;
     tally.used = 0;
     bool good = true;
+    job_begin(agent->job);
     for (uint32_t i = 0; i < n && good; i++) {
         uint64_t header = word[2 * i], payload = word[2 * i + 1];
         struct packet packet = packet_of(header);
@@ -125,6 +126,7 @@ static bool take_put(struct agent *agent, const uint64_t *word, uint32_t n)
         n > agent->job->config.sram_words - first.addr) {
         return false;
     }
+    job_begin(agent->job);
     words_store(&job_sram(agent->job, first.dest)[first.addr], word + 1, n);
     tally_count(&agent->card, tally_key(first.dest, first.counter), n);
     return true;

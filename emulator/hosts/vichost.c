@@ -146,7 +146,8 @@ int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
     atomic_store(&member->agent.all_run, true);
-    launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* the very value that goes into HOST_CLOCK */
+    job_begin(launch->job);
+    launch->job->shared->start_ns = launch->job->start_ns; /* the very value that goes into HOST_CLOCK */
     if (!timed_make(launch) || !turns_start(member)) {
         fputs("vicrun: timed: no memory, or no thread\n", stderr);
         return 1;

@@ -36,16 +36,16 @@ bool message_send(int fd, uint32_t kind, const void *what, size_t bytes)
     return write_parts(fd, (struct iovec[]){{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}});
 }
 
-void line_open(struct host_line *line, int fd)
+void line_open(struct line_to_host *line, int fd)
 {
-    *line = (struct host_line){.fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    *line = (struct line_to_host){.fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER};
     if (fd >= 0) {
         fcntl(fd, F_SETFL, O_NONBLOCK);
     }
 }
 
 /* Keeps what is left of two parts behind what waits. False: no memory. */
-static bool keep(struct host_line *line, const struct iovec part[2])
+static bool keep(struct line_to_host *line, const struct iovec part[2])
 {
     size_t bytes = line->end + part[0].iov_len + part[1].iov_len;
     if (bytes > line->room) {
@@ -63,7 +63,7 @@ static bool keep(struct host_line *line, const struct iovec part[2])
     return true;
 }
 
-bool line_say(struct host_line *line, uint32_t kind, const void *what, size_t bytes)
+bool line_say(struct line_to_host *line, uint32_t kind, const void *what, size_t bytes)
 {
     struct host_head head = {kind, (uint32_t)bytes};
     struct iovec part[] = {{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}};
@@ -76,7 +76,7 @@ bool line_say(struct host_line *line, uint32_t kind, const void *what, size_t by
     return there;
 }
 
-bool line_waits(struct host_line *line)
+bool line_waits(struct line_to_host *line)
 {
     pthread_mutex_lock(&line->lock);
     bool waits = line->fd >= 0 && (line->end > 0 || line->broken);
@@ -84,7 +84,7 @@ bool line_waits(struct host_line *line)
     return waits;
 }
 
-bool line_go_on(struct host_line *line)
+bool line_go_on(struct line_to_host *line)
 {
     pthread_mutex_lock(&line->lock);
     struct iovec part[] = {{line->text + line->at, line->end - line->at}, {NULL, 0}};
@@ -97,7 +97,7 @@ bool line_go_on(struct host_line *line)
     return there;
 }
 
-void line_close(struct host_line *line)
+void line_close(struct line_to_host *line)
 {
     pthread_mutex_lock(&line->lock);
     if (line->fd >= 0) {

@@ -22,7 +22,7 @@ enum stage { STARTED, IS_HERE, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE }
 struct member {
     const struct host *host;
     pid_t pid;
-    struct host_line in; /* of the command: the coordinator speaks, too */
+    struct line_to_host in; /* of the command: the coordinator speaks, too */
     int out;
     enum stage stage;
     struct message_in said;
@@ -304,7 +304,7 @@ static void loop_hosts(struct team *team)
         int64_t left = (int64_t)(next_ns - job_clock_ns());
         int ms = next_ns == 0 ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
         for (uint32_t i = 0; i < team->count; i++) {
-            struct host_line *in = &team->member[i].in;
+            struct line_to_host *in = &team->member[i].in;
             watched[2 * i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
             watched[2 * i + 1] = (struct pollfd){.fd = line_waits(in) ? in->fd : -1, .events = POLLOUT};
         }

@@ -108,14 +108,14 @@ enum { HOST_OUTPUT_MOST = 64 << 10, HOST_OUTPUT_TOLD = 16 << 10 };
 
 enum { HOST_MESSAGE_MOST = 64 << 20 };
 
-/* host_messages.c. Send one, and wait for room; false: nobody is there. Read what is there (one read): 1 it may go on, 0 at its end. A message
- * that is complete is in `text`, its head first; message_next drops it. */
+/* host_messages.c. Send one, and wait for room; false: nobody is there. Read what is there (one read): 1 it may go on, 0 at
+ * its end. A message that is complete is in `text`, its head first; message_next drops it. */
 bool message_send(int fd, uint32_t kind, const void *what, size_t bytes);
 
 /* What vicrun says to a host, from any thread. Nobody waits for a host that does not read: what has no room in the pipe
  * waits in memory. line_say returns false if nobody is there. As long as line_waits returns true, line_go_on is to be called
  * when the pipe has room; false: the line is to be closed, nobody is there or there was no memory. */
-struct host_line {
+struct line_to_host {
     int fd; /* -1: closed */
     pthread_mutex_t lock;
     char *text;
@@ -123,11 +123,11 @@ struct host_line {
     bool broken;          /* no memory: the rest of a message is missing */
 };
 
-void line_open(struct host_line *line, int fd);
-bool line_say(struct host_line *line, uint32_t kind, const void *what, size_t bytes);
-bool line_waits(struct host_line *line);
-bool line_go_on(struct host_line *line);
-void line_close(struct host_line *line);
+void line_open(struct line_to_host *line, int fd);
+bool line_say(struct line_to_host *line, uint32_t kind, const void *what, size_t bytes);
+bool line_waits(struct line_to_host *line);
+bool line_go_on(struct line_to_host *line);
+void line_close(struct line_to_host *line);
 
 struct message_in {
     char *text;
@@ -181,12 +181,14 @@ int hosts_run_pmix(char **argv);
 
 /* Start vichost on a host by the command of --launch-with. Returns its process, and in `in` and `out` its standard input,
  * as an open line, and output; -1: errno says why, E2BIG that the command has more than 64 words. */
-pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct host_line *in, int *out);
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct line_to_host *in,
+                 int *out);
 
 /* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
 int host_code(pid_t pid, const struct host *host, const char *launch_with);
 
 /* Say hello to it, the host of this number. False: it has gone, or there is no memory. */
-bool host_greet(struct host_line *in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv);
+bool host_greet(struct line_to_host *in, const struct options *options, uint32_t host,
+                const unsigned char key[HOSTS_KEY], char **argv);
 
 #endif

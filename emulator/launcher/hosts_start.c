@@ -137,7 +137,7 @@ static void close_all(bool all, const int to[2], const int from[2])
     }
 }
 
-pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct host_line *in, int *out)
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct line_to_host *in, int *out)
 {
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     char **word = command_for(launch_with, vichost, host);
@@ -164,7 +164,7 @@ static char *put(char *to, const char *text)
 }
 
 /* The hosts stand first in its command line: a file that names them need not be there. */
-bool host_greet(struct host_line *in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY],
+bool host_greet(struct line_to_host *in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY],
                 char **argv)
 {
     const struct hosts *hosts = &options->hosts;

@@ -30,7 +30,6 @@ struct chunk {
 static struct writer {
     int fd;
     bool runs, stops, full, lost; /* full: a program waits for room; lost: given up */
-    pthread_t thread;
     pthread_cond_t some;
     struct chunk *first, *last; /* the first is being written */
     size_t bytes;
@@ -98,7 +97,8 @@ static void *run(void *self)
 static bool put(struct writer *writer, struct stream *from, const char *text, size_t n)
 {
     if (!writer->runs) {
-        writer->runs = pthread_create(&writer->thread, NULL, run, writer) == 0;
+        pthread_t thread;
+        writer->runs = pthread_create(&thread, NULL, run, writer) == 0 && pthread_detach(thread) == 0;
     }
     struct chunk *chunk = writer->runs && !writer->lost ? malloc(sizeof *chunk + n) : NULL;
     if (!writer->runs || (chunk == NULL && from == NULL && !writer->lost)) {

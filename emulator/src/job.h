@@ -157,7 +157,7 @@ struct ring {
 struct job {
     struct job_shared *shared;
     struct job_config config;
-    uint64_t nonce, bytes, start_ns;
+    uint64_t nonce, bytes, start_ns; /* start_ns: in vichost set late, by any thread, hosts/agent.h */
     int launcher;  /* pidfd, readable when it is gone; -1: this process is it, or there was no descriptor to be had */
     int file;      /* then the descriptor of the job, to ask for the lock; else -1 */
     uint64_t device, inode;      /* of that */

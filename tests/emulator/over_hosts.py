@@ -56,6 +56,7 @@ FUNCTIONAL = (
     ),
     Case("detail", (1, 1)),
     *(Case("ends_halfway", (2, 2), ("fifo", how)) for how in ("returns", "closes", "exits")),
+    Case("early_put", (1, 1)),
     Case("event_fd"),
     Case("event_fd", env={"DIES": "1"}, code=3, said="told\ntold\n"),
     *(Case("far_ends", (1, 1), (what,)) for what in ("barrier", "queries")),
