@@ -15,7 +15,7 @@ import pytest
 from harness.processes import until
 
 import dvsim
-from dvsim.broker import Brokers, brokers, install, limits, private_folder
+from dvsim.broker import Brokers, install, limits, private_folder, private_nodes
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
 from dvsim.emulation import data_vortex
@@ -186,7 +186,7 @@ def test_a_full_disk_is_said_with_the_file(fake, temporary, monkeypatch):
         raise OSError(28, "No space left on device", str(path))
 
     fake("exec sleep 1000")
-    monkeypatch.setattr(brokers, "write_private", full)
+    monkeypatch.setattr(private_nodes, "write_private", full)
     with pytest.raises(OutputError, match=r"cannot use '.*/\.erlang\.cookie' .*: No space left"):
         Brokers()
     assert {path.name for path in temporary.iterdir()} == {"sbin"}

@@ -8,6 +8,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim import broker
+from dvsim.emulation import targets
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
@@ -64,7 +65,7 @@ def test_a_private_node_has_a_cost_and_its_death_is_told_with_its_log(monkeypatc
             super().__init__(memory=1 << 30, **how)
             made.append(self)
 
-    monkeypatch.setattr(broker, "Brokers", Own)
+    monkeypatch.setattr(targets, "Brokers", Own)
     short = load("h3/dv-8", ["workload.messages=20_000", "workload.iterations=1"])
     long = load(
         "h3/fdr-8",
