@@ -56,9 +56,9 @@ def libvic_sources() -> list[Path]:
 
 
 def launcher_sources() -> list[Path]:
-    """Return the C files of vicrun."""
+    """Return the C files of vicrun, which has the hardware in it, too."""
     shared = [*(HERE / name for name in SHARED), *(MODELS / name for name in HOST)]
-    return [*program_sources("launcher"), *shared, *hardware_sources()]
+    return [*program_sources("launcher"), *shared]
 
 
 def package_flags(name: str) -> list[str]:
@@ -91,13 +91,43 @@ def hardware_sources() -> list[Path]:
     return [path for name in HARDWARE for path in sorted(MODELS.glob(name))]
 
 
-def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = None) -> None:
+def parts() -> list[str]:
+    """Return what is compiled on this machine: without libfabric there is no vichost."""
+    always = ["libvic", "hardware", "vicrun", "vicload"]
+    return [*always, "vichost"] if package_flags("libfabric") else always
+
+
+def own_flags() -> list[str]:
+    """Return the user's flags of the compiler, ``$CFLAGS``."""
+    return shlex.split(os.environ.get("CFLAGS", ""))
+
+
+def compile_part(part: str, objects: Path, flags: Sequence[str]) -> list[Path]:
+    """Return the objects of one of `parts`, made in a folder of its name."""
+    flags = [*COMMON, *flags]
+    fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
+    pmix = package_flags("pmix") if part == "vichost" else []
+    sources, more = {
+        "libvic": (libvic_sources(), ["-fPIC"]),
+        "hardware": (hardware_sources(), fast),
+        "vicrun": (launcher_sources(), fast),
+        "vicload": (program_sources("load"), []),
+        "vichost": (
+            sorted((HERE / "hosts").glob("*.c")),
+            [*fast, *VICHOST, *(["-DDVSIM_PMIX", *cflags_of(pmix)] if pmix else [])],
+        ),
+    }[part]
+    return compile_objects(sources, objects / part, [*flags, *more, *own_flags()])
+
+
+def build(prefix: Path, flags: Sequence[str] = ("-O2",), objects: Path | None = None) -> None:
     """Fill a folder: ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
 
     Args:
         prefix: The folder.
         flags: Of the compiler, beside those that every build has, and before those of ``$CFLAGS``.
-        objects: An empty folder that keeps the object files, a folder of it for each program.
+        objects: A folder that keeps the object files, a folder of it for each of `parts`. What an
+            earlier call has made there, with the same flags, is taken.
 
     Raises:
         subprocess.CalledProcessError: If the compiler refuses; its messages are on stderr.
@@ -106,34 +136,26 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
         with tempfile.TemporaryDirectory() as folder:
             build(prefix, flags, Path(folder))
         return
-    flags = [*COMMON, *flags]
-    fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
-    own = shlex.split(os.environ.get("CFLAGS", ""))
-    launcher_flags, flags = [*flags, *fast, *own], [*flags, *own]
+    objects_of = {part: compile_part(part, objects, flags) for part in parts()}
+    flags = [*COMMON, *flags, *own_flags()]
     for folder in ("include", "lib/pkgconfig", "lib/cmake/vic", "bin"):
         (prefix / folder).mkdir(parents=True, exist_ok=True)
-    library = compile_objects(libvic_sources(), objects / "libvic", [*flags, "-fPIC"])
+    library, launcher = objects_of["libvic"], [*objects_of["vicrun"], *objects_of["hardware"]]
     link_library(library, prefix / "lib" / SONAME, flags)
     threads = prefix / "lib" / "libvic-threads.so"
     hooks = sorted((HERE / "src" / "threads").glob("*.c"))
     compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
-    launcher = compile_objects(launcher_sources(), objects / "vicrun", launcher_flags)
     compile_c(launcher, prefix / "bin" / "vicrun", flags)
-    fabric, pmix = package_flags("libfabric"), package_flags("pmix")
-    if fabric:
-        wanted = ["-DDVSIM_PMIX", *cflags_of(pmix)] if pmix else []
-        host_flags = [*launcher_flags, *VICHOST, *wanted]
-        agent = sorted((HERE / "hosts").glob("*.c"))
-        agent = compile_objects(agent, objects / "vichost", host_flags)
+    if "vichost" in objects_of:
         # beside the agent: all of libvic, and of vicrun all but its main
         rest = {path.name: path for path in [*library, *launcher]}
         del rest["launcher-vicrun.o"]
-        compile_c([*agent, *rest.values()], prefix / "bin" / "vichost", [*flags, *fabric, *pmix])
+        linked = [*flags, *package_flags("libfabric"), *package_flags("pmix")]
+        compile_c([*objects_of["vichost"], *rest.values()], prefix / "bin" / "vichost", linked)
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]
-    load = compile_objects(program_sources("load"), objects / "vicload", flags)
-    compile_c(load, prefix / "bin" / "vicload", [*flags, *linked])
+    compile_c(objects_of["vicload"], prefix / "bin" / "vicload", [*flags, *linked])
     for header in (HERE / "include").glob("*.h"):
         (prefix / "include" / header.name).write_bytes(header.read_bytes())
     bridge = prefix / "share" / "bridge"  # compiled where there is a librabbitmq
@@ -164,10 +186,15 @@ def link_library(objects: Sequence[Path], target: Path, flags: Sequence[str]) ->
 
 
 def compile_objects(sources: Sequence[Path], folder: Path, flags: Sequence[str]) -> list[Path]:
-    """Return the objects of C files, made in a folder on all cores: ``ROOM-NAME.o`` each."""
+    """Return the objects of C files, ``ROOM-NAME.o`` each, made on all cores.
+
+    An object that is in the folder already is taken as it is.
+    """
 
     def compiled(source: Path) -> Path:
         made = folder / f"{source.parent.name}-{source.stem}.o"
+        if made.exists():
+            return made
         command = [*compiler(), *flags, "-c", str(source), "-o", str(made)]
         subprocess.run(command, check=True)
         return made

@@ -15,6 +15,7 @@ from harness.patience import patience
 
 LIBRARY = [*build.WARNINGS, *build.INCLUDES]
 """Flags for what includes the library's own headers."""
+CHECKED = [*SANITIZE, "-Werror"]
 
 
 @dataclass
@@ -59,15 +60,6 @@ class Emulator:
         )  # fmt: skip
 
 
-def built(name: str, flags: Sequence[str]) -> Path:
-    """Return a folder with `prefix` and `objects` of a build with these flags."""
-
-    def make(folder: Path) -> None:
-        build.build(folder / "prefix", flags, folder / "objects")
-
-    return once(f"the emulator, {name}", make)
-
-
 def built_plain() -> Path:
     """Return a folder with `prefix` and `objects` as installed: copies, or built anew if older."""
 
@@ -91,9 +83,26 @@ def plain() -> Emulator:
     return Emulator("plain", built_plain() / "prefix", ["-O1"])
 
 
+def part_with_sanitizers(part: str) -> Path:
+    """Return a folder with the objects of a part, in a folder of its name."""
+    return once(
+        f"{part} for addresses and behaviour",
+        lambda folder: build.compile_part(part, folder, CHECKED),
+    )
+
+
 def built_with_sanitizers() -> Path:
     """Return a folder with `prefix` and `objects` for addresses and undefined behaviour."""
-    return built("sanitized", [*SANITIZE, "-Werror"])
+
+    def make(folder: Path) -> None:
+        objects = folder / "objects"
+        for part in build.parts():
+            shutil.copytree(
+                part_with_sanitizers(part) / part, objects / part, copy_function=os.link
+            )
+        build.build(folder / "prefix", CHECKED, objects)
+
+    return once("the emulator, sanitized", make)
 
 
 def sanitized() -> Emulator:

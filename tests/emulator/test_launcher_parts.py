@@ -20,7 +20,8 @@ ROOMS = [f"-I{ROOT / 'emulator' / room}" for room in ("launcher", "load")]
 def parts(emulator):
     """All of vicrun and vicload but their main programs, as they are in these."""
     objects = emulator.prefix.parent / "objects"
-    chosen = [*(objects / "vicrun").glob("*.o"), *(objects / "vicload").glob("load-*.o")]
+    chosen = [path for part in ("vicrun", "hardware") for path in (objects / part).glob("*.o")]
+    chosen += (objects / "vicload").glob("load-*.o")
     mains = ("launcher-vicrun.o", "load-vicload.o")
 
     def make(folder):

@@ -105,8 +105,7 @@ def _compile(source: Path, target: Path, command: Sequence[str], newest: float) 
 def _ready(source: Path, objects: Path) -> Path | None:
     """Return what a build of the emulator has made of a source already."""
     name = f"{source.parent.name}-{source.stem}.o"
-    found = (objects / program / name for program in ("libvic", "vicrun", "vicload", "vichost"))
-    return next((path for path in found if path.exists()), None)
+    return next(iter(sorted(objects.glob(f"*/{name}"))), None)
 
 
 def _room_flags(room: str) -> list[str]:

@@ -16,6 +16,8 @@ import pytest
 KEPT = Path(__file__).with_name("durations.json")
 UNKNOWN_S = 5.0
 """A file that was not measured yet."""
+FIRST = ("tests/emulator/test_builds.py",)
+"""What they make, tests of other files use."""
 measured: Counter[str] = Counter()
 
 
@@ -38,12 +40,14 @@ def durations() -> dict[str, float]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests in order; a file's stay together."""
     seed = config.getoption("--shuffle")
+    found = sorted({file_of(item.nodeid) for item in items})
     if seed is None:
         known = durations()
-        items.sort(key=lambda item: -known.get(file_of(item.nodeid), UNKNOWN_S))
+        files = {file: (file not in FIRST, -known.get(file, UNKNOWN_S)) for file in found}
+        items.sort(key=lambda item: files[file_of(item.nodeid)])
         return
     drawn = random.Random(seed)
-    places = {file: drawn.random() for file in sorted({file_of(item.nodeid) for item in items})}
+    places = {file: drawn.random() for file in found}
     drawn.shuffle(items)
     items.sort(key=lambda item: places[file_of(item.nodeid)])
 
