@@ -27,7 +27,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +36,7 @@ from build import INCLUDES, MODELS, compile_c, compile_objects, compiler, libvic
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE / "instructions.json"
+PROGRAMS = ("models", "libvic")
 SAME, OTHER = 0.03, 0.5
 SWITCH = ("switch-64x4", "switch-64x4-queue", "switch-1024x8", "network")
 RECEIVER = ("receive-8", "receive-8192")
@@ -104,10 +105,10 @@ def count(made: Path, kernel: Kernel) -> int | None:
     return round(int(collected[1]) / int(turns)) if kernel.simd in ("", *simd) else None
 
 
-def counts(folder: Path) -> dict[str, int]:
+def counts(folder: Path, programs: Sequence[str] = PROGRAMS) -> dict[str, int]:
     """Compile, count all kernels, and return the instructions of one turn of each that there is."""
-    made = {program: build(folder, program) for program in ("models", "libvic")}
-    found = {str(kernel): count(made[kernel.program], kernel) for kernel in KERNELS}
+    made = {program: build(folder, program) for program in programs}
+    found = {str(one): count(made[one.program], one) for one in KERNELS if one.program in made}
     return {name: instructions for name, instructions in found.items() if instructions is not None}
 
 
