@@ -136,7 +136,7 @@ class ScenarioError(DvsimError):
 
     def by_option(self, options: Mapping[str, str]) -> str:
         """Return the faults, which name the options of these arguments instead of them."""
-        return str(ScenarioError(one.by_option(options) for one in self.faults))
+        return str(ScenarioError(fault.by_option(options) for fault in self.faults))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Fault, ...]]]:
         """Pickle by the faults, so that a worker process can raise one."""

@@ -77,7 +77,9 @@ def run_scenarios(
     times = DEFAULT_REPLICATIONS["sim" if emulation is None else "emu"]
     times = times if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale, workers=workers)
-    sized: list[Spec] = [kind_of(one).sized(one, scale, emulation) for one in scenarios]
+    sized: list[Spec] = [
+        kind_of(scenario).sized(scenario, scale, emulation) for scenario in scenarios
+    ]
     if emulation is not None:
         check_emulation(sized, emulation, {"workers": workers})
     trials = [Trial(one, times, whole=whole) for one, whole in zip(sized, scenarios, strict=True)]

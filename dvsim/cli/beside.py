@@ -28,7 +28,9 @@ def run_lines(found: Comparison) -> Iterator[str | Table]:
     from dvsim.kinds.rabbitmq.answer import answer_text
     from dvsim.study.summary import SYSTEM
 
-    times = ["" if one is None else f"; {one.text()} times 1" for one in found.rows[0].changes]
+    times = [
+        "" if change is None else f"; {change.text()} times 1" for change in found.rows[0].changes
+    ]
     answers = [answer_text(run) + text for run, text in zip(found.results, times, strict=True)]
     yield from _head(found.results, found.differences, answers)
     for column, group in groupby(found.rows, key=lambda row: row.column):
@@ -84,7 +86,7 @@ def _differences(differences: Sequence[Difference], count: int) -> str | Table:
     if not differences:
         return "nothing differs in what was asked"
     head = ["what differs", *map(str, range(1, count + 1))]
-    rows = [[f"{INDENT}{one.what}", *one.values] for one in differences]
+    rows = [[f"{INDENT}{difference.what}", *difference.values] for difference in differences]
     widths = [max(map(len, cells)) + GAP for cells in zip(head, *rows, strict=True)]
     widths[0] = max(widths[0], NAME + 2 * GAP)  # below each other with the tables that follow
     return Table(head, rows, widths=widths)
@@ -155,7 +157,11 @@ def as_json(found: Comparison) -> dict[str, object]:
     told = {"differences": differences, "rows": rows_json(found.rows)}
     if found.of_studies:
         unmatched = [[dict(point) for point in points] for points in found.unmatched]
-        return {"studies": [_origin(one) for one in found.results], "unmatched": unmatched, **told}
+        return {
+            "studies": [_origin(result) for result in found.results],
+            "unmatched": unmatched,
+            **told,
+        }
     return {"runs": [_origin(run) | {"backend": run.backend} for run in found.results], **told}
 
 
@@ -169,23 +175,28 @@ def rows_json(rows: Sequence[Row]) -> list[dict[str, object]]:
         )
         | {
             "unit": row.unit,
-            "values": [None if one is None else one._asdict() for one in row.values],
+            "values": [None if value is None else value._asdict() for value in row.values],
             "changes": [
                 None
-                if one is None
-                else {one.kind: one.value, "low": one.low, "high": one.high, "paired": one.paired}
-                for one in row.changes
+                if change is None
+                else {
+                    change.kind: change.value,
+                    "low": change.low,
+                    "high": change.high,
+                    "paired": change.paired,
+                }
+                for change in row.changes
             ],
         }
         for row in rows
     ]
 
 
-def _origin(one: Run | PointsStudy) -> dict[str, Any]:
+def _origin(run: Run | PointsStudy) -> dict[str, Any]:
     return {
-        "scenario": one.scenario.name,
-        "folder": str(one.folder),
-        "seed": one.seed,
-        "replications": one.replications,
-        "manifest": one.manifest,
+        "scenario": run.scenario.name,
+        "folder": str(run.folder),
+        "seed": run.seed,
+        "replications": run.replications,
+        "manifest": run.manifest,
     }

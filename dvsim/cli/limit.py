@@ -186,7 +186,7 @@ def _imprecise(one: Limit, key: str, precision: float | None) -> Iterator[str]:
 
 def _share(probe: Probe) -> float:
     """Return how well the metrics of a probe are known: half of the widest interval, as a share."""
-    known = [one for one in probe.estimates.values() if one.half > 0]
+    known = [estimate for estimate in probe.estimates.values() if estimate.half > 0]
     return max((one.half / abs(one.value) if one.value else math.inf for one in known), default=0)
 
 

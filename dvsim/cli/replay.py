@@ -120,7 +120,7 @@ def replay(
     from dvsim.kinds.workload.session import replays
     from dvsim.kinds.workload.text import answer, matrix_table
 
-    given = dict(_pair(one) for one in overrides)
+    given = dict(_pair(override) for override in overrides)
     if card is not None and not fit:
         raise click.UsageError("--card writes what --fit found; there is no --fit")
     found = replays(

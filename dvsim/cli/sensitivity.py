@@ -59,8 +59,8 @@ def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | 
         f"{swept.name}: {asked['points']:,} points, seed {asked['seed']}; shares of the variance, "
         "in brackets their 95 % interval"
     )
-    for name in dict.fromkeys(one.result for one in answers):
-        own = [one for one in answers if one.result == name]
+    for name in dict.fromkeys(answer.result for answer in answers):
+        own = [answer for answer in answers if answer.result == name]
         values = swept.table[name]
         unit = swept.units.get(name, "")
         span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")

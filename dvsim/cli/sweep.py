@@ -162,7 +162,7 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     from dvsim.cli.swept import plan_lines
     from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
-    asked = [one for one in ready.trials if isinstance(one, PointTrial)]
+    asked = [trial for trial in ready.trials if isinstance(trial, PointTrial)]
     found = {one.number: find(out, one, ready.how, ready.precision) for one in asked}
     kept = {n for n, one in found.items() if isinstance(one, Outcome) and not one.error}
     if as_json:
@@ -198,7 +198,7 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     write_page(swept, given["report"])
     if as_json:
         content = swept_json(swept)
-        content |= {"sensitivity": [vars(one) for one in indices]} if indices else {}
+        content |= {"sensitivity": [vars(index) for index in indices]} if indices else {}
         click.echo(json.dumps(content, allow_nan=False))
     else:
         tell(lines, indent=4 if indices else 2)

@@ -152,7 +152,7 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
         values = [value for _, value in point.values]
         rows.append([str(one.number), *values, state])
     yield Table(["point", *map(short, keys), ""], rows, range(len(keys) + 1))
-    refused = sum(isinstance(one, Refused) for one in sweep.trials)
+    refused = sum(isinstance(trial, Refused) for trial in sweep.trials)
     todo = len(sweep.points) - len(kept) - refused
     yield (
         f"{sweep.name}: {len(sweep.points):,} points, {len(kept):,} kept, {todo:,} to run"

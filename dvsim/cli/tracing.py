@@ -120,7 +120,7 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
         yield replace(how, traces=Traces(Path(folder), limit))
 
 
-def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
+def _write(trace: Trace, run: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.emulated import emulated_timeline
@@ -130,13 +130,13 @@ def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
 
     sampled: list[str] = []
     room = room_for(trace.limit)
-    if isinstance(how, str) or how.traces is None or not kind_of(one.scenario).emulated:
-        timeline, facts = simulated_timeline(one.scenario, one.seed, room)
+    if isinstance(how, str) or how.traces is None or not kind_of(run.scenario).emulated:
+        timeline, facts = simulated_timeline(run.scenario, run.seed, room)
     else:
         timeline, facts, sampled = emulated_timeline(
-            cast("Scenario", one.scenario), how.traces.folder, room
+            cast("Scenario", run.scenario), how.traces.folder, room
         )
-    about = {"version": one.manifest["version"], **facts}
+    about = {"version": run.manifest["version"], **facts}
     written = write_trace(trace.path, timeline, about, trace.limit, sampled)
     first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"
     first += ", iteration 1" if "iteration" in facts else ""

@@ -34,7 +34,9 @@ def pairs_of(
     """
     from dvsim.study.precision import pairs_among
 
-    changed = [(one, base) for one in results if (base := _base_of(one.scenario)) is not None]
+    changed = [
+        (result, base) for result in results if (base := _base_of(result.scenario)) is not None
+    ]
     if not changed:
         return []
     if baseline:
@@ -84,7 +86,7 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
     return {"baseline": found} if found else {}
 
 
-def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
+def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
     from dvsim.cli.beside import rows_json
     from dvsim.study.changes import changes_of
@@ -93,13 +95,13 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
 
     said = {
         "scenario": base.scenario.name,
-        "changed": list(changes_of(one.scenario).said),
+        "changed": list(changes_of(run.scenario).said),
         "replications": base.replications,
         "folder": None if base.folder is None else str(base.folder),
     }
-    if studies := studies_of([base, one]):
+    if studies := studies_of([base, run]):
         return said | {"rows": rows_json(compare(studies).rows)}
-    times = rate_ratio(*runs_of([base, one]))
+    times = rate_ratio(*runs_of([base, run]))
     return said | {"ratio": None if times is None else _interval(times)}
 
 
@@ -116,7 +118,7 @@ def _base_of(scenario: Spec) -> Spec | None:
 
 
 def _kept(
-    options: RunOptions, one: Run | PointsStudy, base: Spec, backend: str | Emulation
+    options: RunOptions, run: Run | PointsStudy, base: Spec, backend: str | Emulation
 ) -> Pair | None:
     """Return a changed result and the unchanged one, both kept with equally many replications.
 
@@ -128,12 +130,12 @@ def _kept(
     from dvsim.study.statistics import STEPS
     from dvsim.study.store import find_kept
 
-    how = How(str(one.manifest.get("version")), one.seed, one.replications, backend_of(backend))
+    how = How(str(run.manifest.get("version")), run.seed, run.replications, backend_of(backend))
     try:
-        for times in (one.replications, *(n for n in reversed(STEPS) if n < one.replications)):
+        for times in (run.replications, *(n for n in reversed(STEPS) if n < run.replications)):
             fewer = replace(how, replications=times)
             other = find_kept(fewer, options.out, base)
-            own = one if fewer == how else find_kept(fewer, options.out, one.scenario)
+            own = run if fewer == how else find_kept(fewer, options.out, run.scenario)
             if own is not None and other is not None:
                 return own, other
     except RunFailed:  # nobody asked for it

@@ -63,10 +63,10 @@ class Alarms:
         """Give the nodes their alarms."""
         folder = Path(self._folder.name)
         try:
-            for one in self._alarms:
-                for number in one.nodes:
+            for alarm in self._alarms:
+                for number in alarm.nodes:
                     node = self.brokers.nodes[number].name
-                    self.brokers.control.run(node, "eval", script(one, folder))
+                    self.brokers.control.run(node, "eval", script(alarm, folder))
         except BaseException:
             self._folder.cleanup()
             raise
@@ -84,7 +84,7 @@ class Alarms:
     def begin(self) -> None:
         """Write the file: the run begins now."""
         now = time.time()
-        self._over = now + max(one.end for one in self._alarms) + MARGIN_S
+        self._over = now + max(alarm.end for alarm in self._alarms) + MARGIN_S
         folder = Path(self._folder.name)
         (folder / "now").write_text(str(round(1000 * now)))
         (folder / "now").rename(folder / BEGUN)

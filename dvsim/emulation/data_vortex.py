@@ -77,7 +77,7 @@ def send(
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
     for one, place in zip(stats, places[len(queues) :], strict=True):
         one.first_ns -= place.clock_ns
-    zero_ns = min(one.begin_ns() for one in stats)
+    zero_ns = min(stat.begin_ns() for stat in stats)
     records = {
         queue.receiver: one.record(zero_ns) for queue, one in zip(queues, stats, strict=True)
     }

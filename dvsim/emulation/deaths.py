@@ -50,7 +50,7 @@ class Deaths:
         self.brokers, self.downs = brokers, list[Down]()
         self._died: dict[int, float] = {}
         self._starting: set[int] = set()
-        self._left = {number for one in deaths for number in one.victims}
+        self._left = {number for death in deaths for number in death.victims}
         self._deaths = deaths
 
     @property

@@ -81,12 +81,12 @@ class Loop:
 
     def unconfirmed(self) -> set[int]:
         """Return the numbers of messages that were published and not confirmed."""
-        return {number for one in self.senders for number in one.unconfirmed()}
+        return {number for sender in self.senders for number in sender.unconfirmed()}
 
     def published(self) -> set[int]:
         """Return the numbers of all messages that were published."""
         step = self.asked.publishers
-        return {n for one in self.senders for n in range(one.number, one.next, step)}
+        return {n for sender in self.senders for n in range(sender.number, sender.next, step)}
 
     def fail(self, why: str) -> None:
         """End the run with an error."""
@@ -138,9 +138,14 @@ class Loop:
         received = seen.delivered + seen.refused >= seen.published
         if any(one is not None and one.pending for one in (self.deaths, self.alarms)):
             return
-        if self.over and answered and received and not any(one.held for one in self.receivers):
-            for one in self.receivers:
-                one.acknowledge()
+        if (
+            self.over
+            and answered
+            and received
+            and not any(receiver.held for receiver in self.receivers)
+        ):
+            for receiver in self.receivers:
+                receiver.acknowledge()
             self.loop.call_later(LAST_S, self.loop.stop)
 
     def _look(self) -> None:
@@ -166,15 +171,15 @@ class Loop:
     def _leave(self) -> None:
         """Close all connections, and wait at most `GOODBYE_S` until the brokers have answered."""
         clients = (*self.senders, *self.receivers)
-        for one in clients:
-            one.close()
+        for client in clients:
+            client.close()
         end = time.monotonic() + GOODBYE_S
-        while not all(one.gone for one in clients) and time.monotonic() < end:
+        while not all(client.gone for client in clients) and time.monotonic() < end:
             self.loop.call_later(STEP_S, self.loop.stop)  # another stop may come first
             self.loop.start()
 
     def _open(self, clients: Sequence[Client]) -> None:
         """Open a connection and a channel for each client."""
         self.missing = len(clients)
-        for one in clients:
-            one.connect()
+        for client in clients:
+            client.connect()

@@ -150,7 +150,9 @@ def dead_node(brokers: Brokers | None) -> str | None:
     for node in brokers.nodes if brokers is not None else ():
         if not node.alive:
             lines = node.log.strip().splitlines()[-TAIL:]
-            return f"broker {node.name} at {node.url} died" + "".join(f"\n  {one}" for one in lines)
+            return f"broker {node.name} at {node.url} died" + "".join(
+                f"\n  {line}" for line in lines
+            )
     return None
 
 

@@ -56,7 +56,7 @@ class Asked(NamedTuple):
     @property
     def victims(self) -> set[int]:
         """The numbers of nodes that die."""
-        return {number for one in self.deaths for number in one.victims}
+        return {number for death in self.deaths for number in death.victims}
 
 
 @dataclass

@@ -78,7 +78,8 @@ class Publisher:
             for number in range(first, first + messages):
                 digests[number % len(digests)].add(self._bodies.body(number))
         sent = [
-            {"messages": one.messages, "bytes": one.bytes, "digest": one.hex} for one in digests
+            {"messages": digest.messages, "bytes": digest.bytes, "digest": digest.hex}
+            for digest in digests
         ]
         return {"cpu_s": cpu_s, "sent": sent}
 

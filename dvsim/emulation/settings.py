@@ -167,7 +167,7 @@ def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
 
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
-    found = (kind_of(one).served(one) for one in scenarios)
+    found = (kind_of(scenario).served(scenario) for scenario in scenarios)
     receivers = [one for one in found if one is not None]
     argument = Argument("urls" if emulation.urls else "clusters")
     brokers = len(emulation.urls) or emulation.clusters
@@ -184,10 +184,10 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
         yield Fault(Argument("trace"), None, "", "is not built for a run over several hosts")
     clusters = 0 if emulation.urls else emulation.clusters
     found: set[Fault] = set()
-    for one in scenarios:
-        receivers = kind_of(one).served(one)
-        if receivers is None or not one.system.path.over_cards:
-            message = f"{one.name} sends over TCP, without cards that could be on hosts"
+    for scenario in scenarios:
+        receivers = kind_of(scenario).served(scenario)
+        if receivers is None or not scenario.system.path.over_cards:
+            message = f"{scenario.name} sends over TCP, without cards that could be on hosts"
             yield Fault(Argument("hosts"), None, "", message)
         else:
             found.update(emulation.hosts.faults(receivers, clusters))
@@ -207,7 +207,7 @@ def check_emulation(
     Raises:
         ScenarioError: With every fault.
     """
-    faults = [f for one in scenarios for f in kind_of(one).unsuited(one, emulation)]
+    faults = [f for scenario in scenarios for f in kind_of(scenario).unsuited(scenario, emulation)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
     faults += _misplaced(scenarios, emulation)

@@ -61,7 +61,7 @@ class Targets:
         if self.private is None:
             return None
         clusters = self.private.clusters
-        return [cpu_s(node.pid for node in one.nodes if node.pid) for one in clusters]
+        return [cpu_s(node.pid for node in cluster.nodes if node.pid) for cluster in clusters]
 
     def machines(self) -> dict[str, Machine]:
         """Return what all cores of each machine have done so far, by the component of a counter."""

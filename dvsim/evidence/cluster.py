@@ -111,10 +111,10 @@ def lines(found: Mapping[str, float], seconds: int) -> Iterator[str | Table]:
     yield ""
     yield "rates of the fit, msg/s"
     rows = [
-        [f"{one[0]} {one[1]} {one[2]}x{one[3]}", f"{rates[one]:,.0f}"]
-        + [f"{rate_of(one, values, seconds):,.0f}" for values in (found, cards)]
-        for one in rates
-        if not held_out(one)
+        [f"{rate[0]} {rate[1]} {rate[2]}x{rate[3]}", f"{rates[rate]:,.0f}"]
+        + [f"{rate_of(rate, values, seconds):,.0f}" for values in (found, cards)]
+        for rate in rates
+        if not held_out(rate)
     ]
     yield Table(["cluster", "published", "fitted", "cards"], rows, [1, 2, 3])
 

@@ -87,11 +87,11 @@ def predicted(column: Column) -> float:
 def factors(machine: str, predict: bool) -> dict[tuple[str, int], float]:
     """Return by program and nodes how much faster an element is with aggregation."""
     found: dict[tuple[str, int], dict[bool, float]] = {}
-    for one in columns():
-        if one.machine == machine:
-            seconds = predicted(one) / one.work.words if predict else one.per_word
-            key = (one.work.program, one.work.nodes)
-            found.setdefault(key, {})[one.aggregated] = seconds
+    for column in columns():
+        if column.machine == machine:
+            seconds = predicted(column) / column.work.words if predict else column.per_word
+            key = (column.work.program, column.work.nodes)
+            found.setdefault(key, {})[column.aggregated] = seconds
     both = {key: pair for key, pair in found.items() if len(pair) == len((True, False))}
     return {key: pair[False] / pair[True] for key, pair in both.items()}
 
@@ -102,7 +102,7 @@ def fit(machine: str) -> dict[str, float]:
     Least squares of log(predicted / measured); times in picoseconds.
     """
     host, link = load_card(HOST), load_card(LINKS[machine])
-    fitted = [one for one in columns() if one.machine == machine and not one.held_out]
+    fitted = [column for column in columns() if column.machine == machine and not column.held_out]
     keys = KEYS[machine]
 
     def having(card: Card, values: Mapping[str, float]) -> Card:
@@ -119,14 +119,14 @@ def fit(machine: str) -> dict[str, float]:
 
 def lines() -> Iterator[str | Table]:
     """Yield the measured columns beside the predicted, the share that is near, and the factors."""
-    held = [one for one in columns() if one.held_out]
+    held = [column for column in columns() if column.held_out]
     near = [one for one in held if abs(predicted(one) / one.seconds - 1) <= NEAR]
     yield f"{len(near)} of {len(held)} columns that were held out are within {NEAR:.0%}"
     rows = [
-        [one.machine, one.work.program, one.work.sending, str(one.work.nodes),
-         f"{one.per_word * 1e9:.4g}", f"{predicted(one) / one.work.words * 1e9:.4g}",
-         f"{predicted(one) / one.seconds:.2f}", "held out" if one.held_out else "fitted"]
-        for one in columns()
+        [column.machine, column.work.program, column.work.sending, str(column.work.nodes),
+         f"{column.per_word * 1e9:.4g}", f"{predicted(column) / column.work.words * 1e9:.4g}",
+         f"{predicted(column) / column.seconds:.2f}", "held out" if column.held_out else "fitted"]
+        for column in columns()
     ]  # fmt: skip
     head = ["machine", "program", "sending", "nodes", "measured ns", "predicted ns", "ratio", ""]
     yield Table(head, rows, range(3, 7))

@@ -262,7 +262,7 @@ def _templates(path: Path) -> list[Template]:
     members, faults = _listed(path, document)
     if faults:
         raise ScenarioError(in_order(faults))
-    return [Template(path, one) for one in variants(path, document, members, _built)]
+    return [Template(path, variant) for variant in variants(path, document, members, _built)]
 
 
 def _roles(one: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:

@@ -94,10 +94,10 @@ def run_task(task: Task) -> list[Done]:
 def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFrame:
     """Return the table of points; `more` are fields of readings that it has, too."""
     rows = [
-        {"point": one.point, "replication": one.replication}
-        | {name: getattr(one.reading, name) for name in more}
-        | dict(one.reading.metrics)
-        for one in runs
+        {"point": run.point, "replication": run.replication}
+        | {name: getattr(run.reading, name) for name in more}
+        | dict(run.reading.metrics)
+        for run in runs
     ]
     columns = dict(kind.tables["points"])
     return pd.DataFrame(rows, columns=list(columns)).astype(columns)
@@ -131,7 +131,7 @@ def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
 
 def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:
     counted, rate = kind.work
-    return {rate: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
+    return {rate: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
 
 
 def study_of(
@@ -145,7 +145,7 @@ def study_of(
 ) -> PointsStudy:
     """Return the study of runs that have just finished; `facts` are for its manifest."""
     counted, _ = kind.work
-    known = {counted: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
+    known = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
     manifest = build_manifest(
         scenario.name,
         version=how.version_of(scenario),
@@ -154,7 +154,7 @@ def study_of(
         backend=kind.backend(how),
         command=command,
         started=started,
-        wall_s=sum(one.work_s for one in runs),
+        wall_s=sum(run.work_s for run in runs),
         known=known | kind.known(scenario) | facts,
     )
     tables = kind.gathered(scenario, how.seed, runs)

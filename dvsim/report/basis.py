@@ -115,9 +115,9 @@ def cards_table(runs: Sequence[Run]) -> Table:
     return table_of("cards", caption, rows)
 
 
-def used_cards(one: Run | PointsStudy) -> list[Card]:
+def used_cards(run: Run | PointsStudy) -> list[Card]:
     """Return the cards that a run or study uses; a switch alone has none."""
-    return [card for _, card in one.scenario.used_cards()]
+    return [card for _, card in run.scenario.used_cards()]
 
 
 def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:

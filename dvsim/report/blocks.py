@@ -92,7 +92,9 @@ class Page:
     intro: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sections", [one for one in self.sections if one.blocks])
+        object.__setattr__(
+            self, "sections", [section for section in self.sections if section.blocks]
+        )
 
     @property
     def blocks(self) -> Iterator[Block]:

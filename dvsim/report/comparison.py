@@ -89,7 +89,10 @@ def _page(
         name="differences",
         caption="What is not the same in all of them.",
         head=["what", *labels],
-        rows=[[Cell(one.what), *map(Cell, one.values)] for one in found.differences],
+        rows=[
+            [Cell(difference.what), *map(Cell, difference.values)]
+            for difference in found.differences
+        ],
     )
     made = origin_table(found.results, [{"run": Cell(label)} for label in labels])
     nothing = Text("Nothing that was asked.")
@@ -248,7 +251,9 @@ def _ratios(found: Comparison, labels: Sequence[str], label: str) -> str:
     place, said = labels.index(label), []
     for metric in metrics_of(found):
         changes = [row.changes[place] for row in found.rows if row.metric == metric]
-        ratios = [one.value for one in changes if one is not None and one.kind == "ratio"]
+        ratios = [
+            change.value for change in changes if change is not None and change.kind == "ratio"
+        ]
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
@@ -278,7 +283,7 @@ def overlaid_curves(
     """
     sweeps = [Sweep(study) for study in found.results]
     first = sweeps[0]
-    alike = all(one.key == first.key and one.numeric for one in sweeps)
+    alike = all(sweep.key == first.key and sweep.numeric for sweep in sweeps)
     if first.key is None or not alike:
         return []
     return [_curve(sweeps, labels, metric) for metric in metrics]

@@ -214,7 +214,7 @@ def spaced_ticks(sweep: Sweep) -> dict[str, Any]:
     """Give names to the values on the axis, to as many as stand there without touching."""
     values = [float(value) for value in sweep.values]
     sizes = sweep.key == "message_bytes"
-    texts = [size_text(int(one)) if sizes else sweep.text(sweep.key, one) for one in values]
+    texts = [size_text(int(value)) if sizes else sweep.text(sweep.key, value) for value in values]
     places = [log(value) for value in values] if sweep.logarithmic else values
     letters = max(map(len, texts)) + 2
     room = (places[-1] - places[0]) * min(1.0, max(letters / MOST_LETTERS, 1 / MOST_TICKS))

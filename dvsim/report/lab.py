@@ -125,15 +125,15 @@ def _verdict_table(judged: Judged) -> Table:
     )
 
 
-def _criterion(one: Criterion | None) -> Cell:
-    if one is None:
+def _criterion(criterion: Criterion | None) -> Cell:
+    if criterion is None:
         return Cell("–", status="info", raw="")
-    sign = "✓" if one.passed else "✗"
-    got = "" if one.got is None else f" {percent(one.got)} ({one.statistic})"
-    if one.kind == "empty" and one.got is not None:
-        got = f" {100 * one.got:+.0f} points"
-    raw = one.got if one.got is not None else ("pass" if one.passed else "fail")
-    return Cell(f"{sign}{got}", "number", "pass" if one.passed else "fail", raw)
+    sign = "✓" if criterion.passed else "✗"
+    got = "" if criterion.got is None else f" {percent(criterion.got)} ({criterion.statistic})"
+    if criterion.kind == "empty" and criterion.got is not None:
+        got = f" {100 * criterion.got:+.0f} points"
+    raw = criterion.got if criterion.got is not None else ("pass" if criterion.passed else "fail")
+    return Cell(f"{sign}{got}", "number", "pass" if criterion.passed else "fail", raw)
 
 
 def _tolerances(judged: Judged) -> str:
@@ -167,7 +167,7 @@ def _case(case: Compared, place: int) -> list[Block]:
     moments = [row for row in case.rows if row.statistic in MOMENTS]
     name = f"lab-{place}"
     figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
-    drawn = [one for one in figures if one is not None and place < MOST_FIGURES]
+    drawn = [figure for figure in figures if figure is not None and place < MOST_FIGURES]
     found = tables(
         _rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
         _moments(f"{name}-moments", moments, factor, unit),
@@ -254,13 +254,13 @@ def _distances(case: Compared, name: str) -> Table | None:
 def _ratios(judged: Judged) -> Table:
     rows = [
         {
-            "": Cell(f"{one.above} over {one.below}"),
-            "laboratory": times(one.lab),
-            "simulated": times(one.simulated),
-            "ratio": mark(one.ratio_ok),
-            "order": Cell("–", status="info") if one.order_ok is None else mark(one.order_ok),
+            "": Cell(f"{ratio.above} over {ratio.below}"),
+            "laboratory": times(ratio.lab),
+            "simulated": times(ratio.simulated),
+            "ratio": mark(ratio.ratio_ok),
+            "order": Cell("–", status="info") if ratio.order_ok is None else mark(ratio.order_ok),
         }
-        for one in judged.ratios
+        for ratio in judged.ratios
     ]
     caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
     return table_of("lab-ratios", caption, rows)

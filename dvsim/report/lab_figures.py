@@ -156,7 +156,7 @@ def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> 
         name = ", ".join(filter(None, line[0][0].series[1:])) or metric
         x = [case.message_bytes for case, _ in line]
         own, lab = (
-            [one / factor for one in ends]
+            [end / factor for end in ends]
             for ends in zip(*((row.simulated, row.lab) for _, row in line), strict=True)
         )
         traces.append(

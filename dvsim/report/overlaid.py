@@ -170,11 +170,11 @@ def forest_drawing(
     Returns:
         Drawing or None: None if there is no ratio. Rows without one, and differences, are left out.
     """
-    kept = [place for place in range(len(rows)) if any(_ratio(one, place) for one in others)]
+    kept = [place for place in range(len(rows)) if any(_ratio(other, place) for other in others)]
     if not kept:
         return None
     traces = [_trace(one, number, len(others), kept) for number, one in enumerate(others)]
-    ends = [end for one in others for place in kept for end in _ends(_ratio(one, place))]
+    ends = [end for other in others for place in kept for end in _ends(_ratio(other, place))]
     texts = [_short(rows[place]) for place in kept]
     height = ROOM + ROW * len(kept) * max(1, len(others) // 2)
     x = log_axis(min([*ends, 1.0]) / 1.1, max([*ends, 1.0])) | {"title": "ratio to the first"}
@@ -200,8 +200,8 @@ def forest_drawing(
     )
 
 
-def _trace(one: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
-    found = [(row, _ratio(one, place)) for row, place in enumerate(kept)]
+def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
+    found = [(row, _ratio(compared, place)) for row, place in enumerate(kept)]
     drawn = [(row, change) for row, change in found if change is not None]
     shift = (number - (count - 1) / 2) * APART / count
     symbol = SYMBOLS[number % len(SYMBOLS)]
@@ -209,19 +209,19 @@ def _trace(one: Compared, number: int, count: int, kept: Sequence[int]) -> dict[
     low, high = ([_ends(change)[end] for _, change in drawn] for end in (0, -1))
     symbols = [symbol + "-open" * (change.high is None) for _, change in drawn]
     return scatter(
-        one.label,
+        compared.label,
         values,
         [row + shift for row, _ in drawn],
-        marker=marker(one.colour, 9, symbols),
-        error_x=error_bars(values, low, high, color=one.colour, thickness=2, width=4),
+        marker=marker(compared.colour, 9, symbols),
+        error_x=error_bars(values, low, high, color=compared.colour, thickness=2, width=4),
         text=[escape(change.text()) for _, change in drawn],
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
     )
 
 
-def _ratio(one: Compared, place: int) -> Change | None:
+def _ratio(compared: Compared, place: int) -> Change | None:
     """Return a ratio that can stand on a logarithmic axis."""
-    change = one.changes[place]
+    change = compared.changes[place]
     return change if change and change.kind == "ratio" and change.value > 0 else None
 
 
@@ -240,8 +240,8 @@ def _short(text: str) -> str:
 
 def _said(rows: Sequence[str], kept: Sequence[int], others: Sequence[Compared]) -> str:
     parts = []
-    for one in others:
-        change = _ratio(one, kept[0])
+    for other in others:
+        change = _ratio(other, kept[0])
         if change is not None:
-            parts.append(f"{one.label}: {rows[kept[0]]} {change.text()}")
+            parts.append(f"{other.label}: {rows[kept[0]]} {change.text()}")
     return "; ".join(parts) or f"{len(kept)} ratios"

@@ -170,8 +170,10 @@ def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
 def _compared(groups: Sequence[Group], validation: Validation | None) -> Section:
     rows = rows_as_printed(validation)
     statistics = [
-        Fold(size_text(one.message_bytes), [statistics_table(one, validation, rows)], opened=True)
-        for one in groups
+        Fold(
+            size_text(group.message_bytes), [statistics_table(group, validation, rows)], opened=True
+        )
+        for group in groups
     ]
     if validation is None or not validation.columns:
         text = "Without published data beside them there is no verdict on these numbers."
@@ -233,7 +235,7 @@ def _ending(
     results: Sequence[Run | PointsStudy], origin: Sequence[Table], command: str | None
 ) -> Section:
     """Return the section with which every report ends."""
-    sources = list(dict.fromkeys(filter(None, (one.scenario.source for one in results))))
+    sources = list(dict.fromkeys(filter(None, (result.scenario.source for result in results))))
     asked = [Text(f"Source of the question: {'; '.join(sources)}.")] if sources else []
     lines = commands(commands_of(results, command))
     return Section("origin", "Where it comes from", [*asked, *origin, *lines])
@@ -284,8 +286,8 @@ def _studies_page(
         "publication is said in the notes of the claims and in the documentation."
     )
     names = [
-        {"scenario": Cell(one.scenario.name), "points": number(len(one.scenario.points))}
-        for one in studies
+        {"scenario": Cell(study.scenario.name), "points": number(len(study.scenario.points))}
+        for study in studies
     ]
     return Page(
         studies[0].scenario.title if alone else f"{len(studies)} studies",

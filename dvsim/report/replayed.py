@@ -119,19 +119,19 @@ def finish_drawing(found: Sequence[Replay]) -> Drawing:
     )
 
 
-def spent_of(one: Replay) -> dict[str, Floats]:
+def spent_of(replay: Replay) -> dict[str, Floats]:
     """Return what each rank does until it is done, in microseconds; the parts add up to that.
 
     Waiting is what is left: of messages, of other operations, or because a port is in use.
     """
-    graph, costs = one.graph, one.fabric.costs
+    graph, costs = replay.graph, replay.fabric.costs
     owner = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
     beside = (graph.cpu == graph.agent) & (graph.agent > 0)  # the program does not wait for these
     sends, calc = (graph.kind == SEND) & ~beside, graph.kind == CALC
     slope = costs.overhead_byte_fs * 1e-3
     copied = np.maximum(0, graph.size - 1) * slope
-    taken = copied if one.fabric.network is not None else np.maximum(0, one.course.serial)
-    handled = sends & (one.course.handled >= 0)
+    taken = copied if replay.fabric.network is not None else np.maximum(0, replay.course.serial)
+    handled = sends & (replay.course.handled >= 0)
 
     def total(ranks: Any, times: Any) -> Floats:  # noqa: ANN401 - arrays
         return np.asarray(np.bincount(ranks, times, graph.ranks) * US, dtype=np.float64)
@@ -141,31 +141,31 @@ def spent_of(one: Replay) -> dict[str, Floats]:
         "sending": total(owner[sends], costs.overhead_ps + copied[sends]),
         "taking messages": total(graph.peer[handled], costs.overhead_ps + taken[handled]),
     }
-    left = one.finish_ps * US - sum(parts.values())
+    left = replay.finish_ps * US - sum(parts.values())
     return parts | {"waiting": np.maximum(0.0, left)}
 
 
-def spent_drawing(one: Replay) -> Drawing:
+def spent_drawing(replay: Replay) -> Drawing:
     """Draw what each rank does over the first fabric."""
-    rows = spent_of(one)
+    rows = spent_of(replay)
     worst = np.argsort(-rows["waiting"], kind="stable")[:MOST_SAID].tolist()
     said = ", ".join(f"rank {rank} {amount_text(rows['waiting'][rank] * 1e-6, unit='s')}"
                      for rank in worst)  # fmt: skip
     looks = layout(tall(len(SPENT)), {"title": "rank"}, {"title": "us"})
     return Drawing(
         "spent",
-        f"What each rank does over {one.fabric.name}",
+        f"What each rank does over {replay.fabric.name}",
         f"Computing, sending, taking messages and waiting. Longest waits: {said}.",
         "A bar is the time until the rank is done. Sending and taking messages are its "
         "processor's; waiting is what is left.",
-        _bars(range(one.graph.ranks), rows),
+        _bars(range(replay.graph.ranks), rows),
         looks | STACKED | {"bargap": 0.05},
     )
 
 
-def sizes_drawing(one: Replay) -> Drawing:
+def sizes_drawing(replay: Replay) -> Drawing:
     """Draw how many messages there are of each size, in powers of two."""
-    graph = one.graph
+    graph = replay.graph
     sizes = graph.size[graph.kind == SEND]
     classes = np.ceil(np.log2(np.maximum(1, sizes))).astype(np.int64)
     counts = np.bincount(classes, minlength=1)

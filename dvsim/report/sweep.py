@@ -125,7 +125,8 @@ class Sweep:
         beside = self._keys.sort_values(str(self.key))[self.companions] if self.key else self._keys
         numbers = (beside[name] for name in beside if all(map(is_number, beside[name])))
         return any(
-            not (one.is_monotonic_increasing or one.is_monotonic_decreasing) for one in numbers
+            not (number.is_monotonic_increasing or number.is_monotonic_decreasing)
+            for number in numbers
         )
 
     @property

@@ -29,14 +29,16 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
         interval over replications) and unit; where columns were published also `JUDGED`. A run is
         judged if it is the last of its scenario, as on the page.
     """
-    judged = {one.scenario.name: one for one in results if not changes_of(one.scenario).said}
+    judged = {
+        result.scenario.name: result for result in results if not changes_of(result.scenario).said
+    }
     parts = []
-    for one in results:
-        own = runs_of([one])  # itself, or nothing of a study
-        table = run_table(own[0]) if own else one.estimates()
-        version = str(one.manifest.get("version", ""))
-        backend = str(one.manifest.get("backend", getattr(one, "backend", "")))
-        values = [one.scenario.name, backend, one.seed, one.replications, version]
+    for result in results:
+        own = runs_of([result])  # itself, or nothing of a study
+        table = run_table(own[0]) if own else result.estimates()
+        version = str(result.manifest.get("version", ""))
+        backend = str(result.manifest.get("backend", getattr(result, "backend", "")))
+        values = [result.scenario.name, backend, result.seed, result.replications, version]
         for place, (name, value) in enumerate(zip(KEYS, values, strict=True)):
             table.insert(place, name, [value] * len(table))
         for run in own if validation is not None and validation.rows else ():

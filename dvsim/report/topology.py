@@ -41,8 +41,8 @@ def topology_page(
     which = "The switch" if tree is None else "One of its switches"
     figures.append(cylinders_drawing(switch, "cylinders", which))
     sections = [
-        Section(f"about-{one.name}", one.title, [Text(one.label), one], headed=False)
-        for one in figures
+        Section(f"about-{figure.name}", figure.title, [Text(figure.label), figure], headed=False)
+        for figure in figures
     ]
     asked = [] if command is None else [command]
     return Page(title, [*sections, Section("origin", "To repeat it", commands(asked), False)])

@@ -40,7 +40,7 @@ def answer_assumptions(groups: Sequence[Group]) -> list[str]:
 
 def all_answer(groups: Sequence[Group]) -> bool:
     """Say whether every run of a page belongs to an answer, so that the page has nothing else."""
-    told = {id(one.run) for answer in answers_of(groups) for one in outcomes(answer)}
+    told = {id(outcome.run) for answer in answers_of(groups) for outcome in outcomes(answer)}
     return all(id(entry.run) in told for group in groups for entry in group.entries)
 
 
@@ -149,7 +149,7 @@ def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
 
 
 def _trace(part: Part, place: int) -> dict[str, Any]:
-    known = [(one, one.ratio) for one in part.outcomes if one.ratio is not None]
+    known = [(outcome, outcome.ratio) for outcome in part.outcomes if outcome.ratio is not None]
     look = {"color": COLOURS[place % len(COLOURS)], "symbol": SYMBOLS[place % len(SYMBOLS)]}
     return scatter(
         part.label,

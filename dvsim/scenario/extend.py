@@ -74,7 +74,7 @@ def _card(document: Document, path: Path, name: str) -> Path:
         beside_it = [file.stem for file in path.parent.glob("*.toml")]
         near = find.nearest(name, [*find.card_names(), *beside_it])
         raise ScenarioError([document.fault(("extends",), f"no such card '{name}'", near)])
-    return next((one for one in others if one.resolve() != path.resolve()), others[0])
+    return next((other for other in others if other.resolve() != path.resolve()), others[0])
 
 
 def _scenario(document: Document, path: Path, name: str) -> Path:

@@ -56,7 +56,7 @@ class Calibration:
     @property
     def made(self) -> dict[str, Card]:
         """The cards by their roles in a scenario."""
-        return {one.card.kind: one.card for one in self.cards}
+        return {card.card.kind: card.card for card in self.cards}
 
     def lines(self) -> Iterator[str | Table]:
         """Yield all of it as text."""

@@ -72,7 +72,7 @@ class Queues:
     def compared(self) -> Iterator[tuple[str, Point, Point]]:
         """Yield where a point is from, the point, and what the model says of it."""
         ends = _ends(self.points)
-        told = [("emu, fitted" if one.size in ends else "emu, held out") for one in self.points]
+        told = [("emu, fitted" if point.size in ends else "emu, held out") for point in self.points]
         told += ["emu, another run"] * len(self.judges)
         for what, one in zip(told, (*self.points, *self.judges), strict=True):
             yield what, one, simulated(self.scenario, self.used, one.size, one.window)
@@ -179,7 +179,7 @@ def _cards(
 ) -> dict[str, Card]:
     """Return the cards of this machine: what no run shows is taken over."""
     ends = _ends(points)
-    used = [one for one in points if one.size in ends]
+    used = [point for point in points if point.size in ends]
     windows = " and ".join(str(one) for one in sorted({one.window for one in used}))
     sizes = " and ".join(f"{size} B" for size in sorted(ends))
     found = nearest(_begin(used), partial(_misses, scenario, used), diff_step=0.001)
@@ -209,7 +209,7 @@ def _misses(
 ) -> list[float]:
     """Return the logarithms of simulated over measured rates and syncs."""
     cards = _put(scenario.cards, numbers)
-    owns = [simulated(scenario, cards, one.size, one.window) for one in points]
+    owns = [simulated(scenario, cards, point.size, point.window) for point in points]
     return [
         math.log(mine / theirs)
         for own, one in zip(owns, points, strict=True)
@@ -224,13 +224,13 @@ def _begin(points: Sequence[Point]) -> dict[str, float]:
     process; from both cycles follow what an entry adds and what is there without any.
     """
     least = min(point.size for point in points)
-    own = sorted((one for one in points if one.size == least), key=lambda one: one.window)
+    own = sorted((point for point in points if point.size == least), key=lambda one: one.window)
     small, large = own[0], own[-1]
     near, far = (1 / (one.rate * one.syncs) for one in (small, large))
     grown = far * large.rate - near * small.rate
     entry = max(LEAST, (far - near) / grown) if grown > 0 else LEAST
     entry = min(entry, 0.5 / large.rate)
-    most = max(points, key=lambda one: (one.size, one.window))
+    most = max(points, key=lambda point: (point.size, point.window))
     byte = max(LEAST / 1e4, (1 / most.rate - 1 / large.rate) / max(1, most.size - least))
     return {
         "sync": near * (1 - small.rate * entry),

@@ -61,7 +61,7 @@ def trials_of(
         **how: Replications and seed, as of a `Trial`.
     """
     scenarios = [with_card(target.cases[place].scenario, old, card) for place in sorted(places)]
-    return [Trial(kind_of(one).sized(one, scale, None), **how) for one in scenarios]
+    return [Trial(kind_of(scenario).sized(scenario, scale, None), **how) for scenario in scenarios]
 
 
 def simulated_rows(

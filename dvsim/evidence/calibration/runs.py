@@ -100,9 +100,9 @@ def _facts(run: Run) -> dict[str, Any]:
     }
 
 
-def _fault(one: Given, what: str, value: object, first: Given, other: object) -> Fault:
+def _fault(given: Given, what: str, value: object, first: Given, other: object) -> Fault:
     message = f"{what} is {_show(value)}, and {_show(other)} in {first.folder}; {ADVICE}"
-    return Fault(str(one.folder), None, "", message)
+    return Fault(str(given.folder), None, "", message)
 
 
 def _show(value: object) -> str:

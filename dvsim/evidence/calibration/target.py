@@ -197,8 +197,8 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
         raise ScenarioError.at(Argument("scenarios"), message)
     # of a size that two have, one of a system whose data were published comes first
-    users.sort(key=lambda one: getattr(one, "reference", None) is None)
-    return [load(one.path, data.overrides) for one in users] if data.overrides else users
+    users.sort(key=lambda user: getattr(user, "reference", None) is None)
+    return [load(user.path, data.overrides) for user in users] if data.overrides else users
 
 
 def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
@@ -207,10 +207,10 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
     Raises:
         ScenarioError: If there are such; with the names.
     """
-    transports = {one.name: one.system.transport for one in systems_of(scenarios)}
+    transports = {system.name: system.system.transport for system in systems_of(scenarios)}
     found: dict[str, str] = {}
-    for one in scenarios:
-        found.setdefault(transports.get(one.name, one.name), one.name)
+    for scenario in scenarios:
+        found.setdefault(transports.get(scenario.name, scenario.name), scenario.name)
     if len(found) > 1:
         names = " or ".join(found.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"
@@ -229,7 +229,7 @@ def _declared(cases: Sequence[Asked]) -> frozenset[int]:
         if {(one.case.label, one.size), ("", one.size)} & set(one.data.about.fitted or ())
     }
     if not found:
-        example = ",".join(dict.fromkeys(str(one.size) for one in cases[: len(cases) // 2 + 1]))
+        example = ",".join(dict.fromkeys(str(case.size) for case in cases[: len(cases) // 2 + 1]))
         message = f"say what to fit to, for example {example}; there are {_there(cases)}"
         raise ScenarioError.at(Argument("fit"), message)
     return frozenset(found)
@@ -262,5 +262,5 @@ def _words(case: Case) -> set[str]:
 
 
 def _there(cases: Sequence[Asked]) -> str:
-    ordered = sorted(cases, key=lambda one: (one.size, one.case.label))
+    ordered = sorted(cases, key=lambda case: (case.size, case.case.label))
     return ", ".join(dict.fromkeys(one.key for one in ordered))

@@ -256,7 +256,7 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
 
 def _near(scenarios: Sequence[Spec], data: LabData) -> str | None:
     """Return the nearest size that is simulated, if it is sizes that differ."""
-    points = [one.at(point) for one in scenarios for point in range(len(one.points))]
+    points = [scenario.at(point) for scenario in scenarios for point in range(len(scenario.points))]
     own = (point.get("message_bytes") for point in points)
     sizes = {size for size in own if isinstance(size, int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}

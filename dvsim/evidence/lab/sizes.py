@@ -46,11 +46,11 @@ def at_all_sizes(
     To those of a system more are added; those of messaging vary their size over that of the data.
     Those that name this very file as their published data need no more.
     """
-    scenarios = [_varied(one, data) for one in scenarios]
+    scenarios = [_varied(scenario, data) for scenario in scenarios]
     systems = systems_of(scenarios)
-    if not systems or any(is_reference(one, data) for one in systems):
+    if not systems or any(is_reference(system, data) for system in systems):
         return scenarios
-    sizes = {one.workload.message_bytes for one in systems}
+    sizes = {system.workload.message_bytes for system in systems}
     found = [
         answer(case, systems, data, taken)
         for case in data.cases
@@ -93,8 +93,12 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
     settings = [
         scenario.at(point) for point in points_of(scenario, replace(case, message_bytes=None))
     ]
-    near = min((_apart(int(one.value("message_bytes")), size) for one in settings), default=0.0)
-    nearest = [one for one in settings if _apart(int(one.value("message_bytes")), size) == near]
+    near = min(
+        (_apart(int(setting.value("message_bytes")), size) for setting in settings), default=0.0
+    )
+    nearest = [
+        setting for setting in settings if _apart(int(setting.value("message_bytes")), size) == near
+    ]
     # several points of one size differ in a key that the case does not name
     return [(near, nearest[0].put("message_bytes", size))] if len(nearest) == 1 else []
 

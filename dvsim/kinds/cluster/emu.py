@@ -105,8 +105,8 @@ def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
         if event.what == "fill" and event.factor < 1:
             message = f"a volume is full with backend emu, which is 1, not {event.factor:g}"
             yield Fault(scenario.name, None, "event.factor", message)
-    if len(limits) > len({one.what for one in limits}):
-        first, second = (one.during(seconds) for one in limits)
+    if len(limits) > len({limit.what for limit in limits}):
+        first, second = (limit.during(seconds) for limit in limits)
         if set(first) & set(second):
             message = "is as the other one, at the same time; backend emu has one of a sort at once"
             yield Fault(scenario.name, None, "then.what", message)
@@ -137,7 +137,7 @@ def emulated(
             for done in _runs(scenario, how.emulation, how.replications, shown, downs):
                 runs.append(done)
                 shown.done(scenario.name, 1, {})
-            runs.sort(key=lambda one: (one.point, one.replication))
+            runs.sort(key=lambda run: (run.point, run.replication))
             known = {"question": question[id(scenario)]} | ({"downs": downs} if downs else {})
             yield study_of(kind, scenario, how, command, runs, started, emulated=known)
 
@@ -155,7 +155,7 @@ def _runs(
     died and answered again.
     """
     points = [scenario.at(number) for number in range(len(scenario.points))]
-    for nodes in dict.fromkeys(one.system.nodes for one in points):
+    for nodes in dict.fromkeys(point.system.nodes for point in points):
         own = [number for number, one in enumerate(points) if one.system.nodes == nodes]
         shown.under_way("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
         with _place(emulation, nodes) as place:

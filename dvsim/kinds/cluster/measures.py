@@ -60,7 +60,7 @@ class Sums:
         self.taken += taken
         self.given += given
         self.busy.append(busy)
-        self.uses.append(np.array([(one.operations, one.bytes, one.syncs) for one in uses]))
+        self.uses.append(np.array([(use.operations, use.bytes, use.syncs) for use in uses]))
         self.network += taken * float(sent.max())
 
     def metrics(self, scenario: ClusterScenario, left: Left) -> dict[str, float]:

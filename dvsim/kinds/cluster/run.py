@@ -99,7 +99,7 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
 def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
     """Return in which seconds nodes are dead, and which: those of a second event are others."""
     kills = [one for one in scenario.happening if one.what == "kill"]
-    firsts = accumulate((one.victims for one in kills), initial=0)
+    firsts = accumulate((kill.victims for kill in kills), initial=0)
     return [
         (one.during(scenario.workload.seconds), range(first, first + one.victims))
         for one, first in zip(kills, firsts, strict=False)

@@ -60,13 +60,13 @@ def merged(courses: Sequence[Course]) -> Course:
     """Return the course of the messages that have passed any of some places."""
     if len(courses) == 1:
         return courses[0]
-    times = np.concatenate([np.array(one._times, dtype=np.int64) for one in courses])
-    steps = np.concatenate([np.diff(one._counts, prepend=0) for one in courses])
+    times = np.concatenate([np.array(course._times, dtype=np.int64) for course in courses])
+    steps = np.concatenate([np.diff(course._counts, prepend=0) for course in courses])
     order = np.argsort(times, kind="stable")
     whole = Course(courses[0]._clock)
     whole._times = times[order].tolist()
     whole._counts = np.cumsum(steps[order]).tolist()
-    whole.messages = sum(one.messages for one in courses)
+    whole.messages = sum(course.messages for course in courses)
     return whole
 
 

@@ -41,7 +41,7 @@ def flow(scenario: MessagingScenario, seed: int, replication: int) -> Flow:
 def stages_of(runs: Sequence[Done]) -> pd.DataFrame:
     """Return how busy each stage of each point was, the mean over its runs."""
     used = [
-        (one.point, stage, share) for one in runs for stage, share in one.reading.stages.items()
+        (run.point, stage, share) for run in runs for stage, share in run.reading.stages.items()
     ]
     stages = pd.DataFrame(used, columns=list(STAGE_COLUMNS))
     stages = stages.groupby(["point", "stage"], sort=False, as_index=False).mean()

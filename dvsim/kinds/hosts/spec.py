@@ -154,9 +154,9 @@ class MessagingScenario(Spec):
         """Return the scenario with fewer or more messages, but at all points with enough."""
         found = super().scaled(scale)
         points = [found.at(number) for number in range(len(found.points))]
-        if all(one.workload.messages >= one.least for one in points):
+        if all(point.workload.messages >= point.least for point in points):
             return found
-        least = max(one.least for one in points)
+        least = max(point.least for point in points)
         if self.LENGTH not in self.keys:
             return found.put(self.LENGTH, max(found.workload.messages, least))
         vary = tuple(

@@ -62,10 +62,10 @@ class Gathered:
         return new if self._begun is None else _joined(self._begun, new)
 
 
-def _joined(one: Tables, other: Tables) -> Tables:
+def _joined(tables: Tables, other: Tables) -> Tables:
     """Return the tables of two runs, whose replications follow each other, as one."""
     samples, counters = (
         pd.concat(pair, ignore_index=True)
-        for pair in ((one.samples, other.samples), (one.counters, other.counters))
+        for pair in ((tables.samples, other.samples), (tables.counters, other.counters))
     )
-    return Tables(samples, counters, one.work_s + other.work_s)
+    return Tables(samples, counters, tables.work_s + other.work_s)

@@ -140,9 +140,9 @@ def _histograms(by_point: Sequence[Sequence[Measured]]) -> pd.DataFrame:
 
 
 def _sum(histograms: Sequence[Ints]) -> Ints:
-    total = np.zeros(max(one.size for one in histograms), dtype=np.int64)
-    for one in histograms:
-        total[: one.size] += one
+    total = np.zeros(max(histogram.size for histogram in histograms), dtype=np.int64)
+    for histogram in histograms:
+        total[: histogram.size] += histogram
     return total
 
 

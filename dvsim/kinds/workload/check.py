@@ -83,7 +83,7 @@ def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str])
     ):
         if bad.any():
             number = int(np.argmax(bad))
-            values = dict(zip(COLUMNS, (int(one[number]) for one in columns), strict=True))
+            values = dict(zip(COLUMNS, (int(column[number]) for column in columns), strict=True))
             fault = fault_of(columns, number, what.format(**values), name, files)
             raise ScenarioError([fault])
 
@@ -109,7 +109,7 @@ def refuse_circles(graph: Graph) -> None:
         return
     first = int(source[np.argmax(inside)])
     members = np.flatnonzero(part == part[first])
-    lines = "; ".join(graph.told(int(one)) for one in members[:3])
+    lines = "; ".join(graph.told(int(member)) for member in members[:3])
     more = f" and {members.size - 3} more" if members.size > 3 else ""
     raise ScenarioError([graph.fault(first, f"waits for itself, through {lines}{more}")])
 

@@ -142,8 +142,8 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
         values = np.maximum(1, np.rint(start * np.exp(logs))).astype(np.int64).tolist()
         return replace(fabric, costs=fabric.costs._replace(**dict(zip(free, values, strict=True))))
 
-    def ratios(one: Chosen) -> list[float]:
-        return [replay_graph(it.graph, one).time_ns / it.time_ns for it in measured]
+    def ratios(chosen: Chosen) -> list[float]:
+        return [replay_graph(it.graph, chosen).time_ns / it.time_ns for it in measured]
 
     def residuals(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         times = np.log(np.maximum(ratios(made(logs)), 1e-12)) / MEASURED
@@ -163,9 +163,9 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
     return replace(best, card=_card(best, said), changed=changed, fitted=said)
 
 
-def _card(one: Chosen, said: str) -> Card:
+def _card(chosen: Chosen, said: str) -> Card:
     """Return the numbers as a card, with what they were fitted to."""
-    costs, old = one.costs, one.card
+    costs, old = chosen.costs, chosen.card
     values: dict[str, int | Law] = {
         "latency": costs.latency_ps,
         "overhead": Law(costs.overhead_ps, costs.overhead_byte_fs),
@@ -178,8 +178,8 @@ def _card(one: Chosen, said: str) -> Card:
     return replace(made, name=f"{old.name}-fitted", title=f"{old.title}, fitted")
 
 
-def _texts(one: Chosen) -> Mapping[str, str]:
-    costs = one.costs._asdict()
+def _texts(chosen: Chosen) -> Mapping[str, str]:
+    costs = chosen.costs._asdict()
     return {
         key: f"{costs[field] / (1e3 if field.endswith('_ps') else 1e6):.6g}ns"
         for key, field in FIELDS.items()

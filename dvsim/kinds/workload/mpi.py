@@ -261,10 +261,10 @@ class Program:
                 none; and what `Builder.build` refuses.
         """
         tag = COLLECTIVE_TAG
-        for one in self._communicators:
-            for number in range(len(one.entries)):
-                one.schedules.append(self._scheduled(one, number))
-                one.tags.append(tag)
+        for communicator in self._communicators:
+            for number in range(len(communicator.entries)):
+                communicator.schedules.append(self._scheduled(communicator, number))
+                communicator.tags.append(tag)
                 tag += 1
         builder = Builder(self.ranks, self.name, self.files)
         builder.traced_ns = self.traced_ns
@@ -280,14 +280,14 @@ class Program:
                 serve(builder, rank, served)
         return builder.build()
 
-    def _scheduled(self, one: Communicator, number: int) -> Schedule:
+    def _scheduled(self, communicator: Communicator, number: int) -> Schedule:
         """Return the operations of the collective that ranks of a communicator enter as n-th."""
-        entries = one.entries[number]
+        entries = communicator.entries[number]
         first = min(entries)
         named = entries[first]
         what = f"{named.kind}, the collective {number + 1} of its communicator"
-        where = f"rank {one.members[first]}{f', line {named.line}' if named.line else ''}"
-        for mine, rank in enumerate(one.members):
+        where = f"rank {communicator.members[first]}{f', line {named.line}' if named.line else ''}"
+        for mine, rank in enumerate(communicator.members):
             entry = entries.get(mine)
             if entry is None:
                 self.refuse(rank, 0, f"does not enter a {what}, which {where} enters")
@@ -295,11 +295,15 @@ class Program:
                 other = f"{entry.kind} of root {entry.root}"
                 message = f"enters a {other} where {where} enters a {what}, of root {named.root}"
                 self.refuse(rank, entry.line, message)
-        size = _agreed(named.kind, named.root, [entries[mine] for mine in range(len(one.members))])
+        size = _agreed(
+            named.kind, named.root, [entries[mine] for mine in range(len(communicator.members))]
+        )
         try:
-            return schedule(named.kind, len(one.members), size, root=named.root, table=self.table)
+            return schedule(
+                named.kind, len(communicator.members), size, root=named.root, table=self.table
+            )
         except ValueError as error:
-            self.refuse(one.members[first], named.line, str(error))
+            self.refuse(communicator.members[first], named.line, str(error))
 
 
 def _agreed(kind: str, root: int, entries: Sequence[Entry]) -> int | list[Any]:

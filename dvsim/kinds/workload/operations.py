@@ -115,7 +115,7 @@ class Cursor:
         ends: dict[int, list[int]] = {}
         for place, call in enumerate(calls):
             if place in waits:
-                found = dict.fromkeys(one for before in waits[place] for one in ends[before])
+                found = dict.fromkeys(end for before in waits[place] for end in ends[before])
                 self.after, self.started = list(found), []
             self._add(call, communicators)
             if waits:
@@ -190,7 +190,7 @@ class Cursor:
             self.after, self.started = [], list(begins)
 
     def _collective(
-        self, one: Communicator, given: Schedule, tag: int, mine: int, request: Hashable
+        self, communicator: Communicator, given: Schedule, tag: int, mine: int, request: Hashable
     ) -> None:
         """Add a rank's operations of a collective, each step after the one before."""
         builder, rank = self.builder, self.rank
@@ -202,7 +202,7 @@ class Cursor:
                 here = []
             last = step
             number = builder.message(
-                kind, rank, one.members[peer], size, tag, after=before, after_start=started
+                kind, rank, communicator.members[peer], size, tag, after=before, after_start=started
             )
             here.append(number)
             if before is self.after:

@@ -78,7 +78,7 @@ def together(parts: Sequence[Messages]) -> Messages:
     if not parts:
         return messages(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY)
     return Messages(*(
-        np.concatenate([getattr(one, name) for one in parts])
+        np.concatenate([getattr(part, name) for part in parts])
         for name in ("step", "source", "target", "first", "blocks")
     ))  # fmt: skip
 
@@ -86,9 +86,9 @@ def together(parts: Sequence[Messages]) -> Messages:
 def then(*parts: Messages) -> Messages:
     """Return messages of parts that come one after another."""
     moved, begin = [], 0
-    for one in parts:
-        moved.append(replace(one, step=one.step + begin))
-        begin += one.steps
+    for part in parts:
+        moved.append(replace(part, step=part.step + begin))
+        begin += part.steps
     return together(moved)
 
 
@@ -173,7 +173,7 @@ class Schedule:
         if found is None:
             here = slice(int(self.start[rank]), int(self.start[rank + 1]))
             columns = (self.kind, self.peer, self.size, self.step)
-            found = tuple(zip(*(one[here].tolist() for one in columns), strict=True))
+            found = tuple(zip(*(column[here].tolist() for column in columns), strict=True))
             self.of_rank[rank] = found
         return found
 

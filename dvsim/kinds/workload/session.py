@@ -63,7 +63,9 @@ def replays(
     graph = prepared(read_trace(trace), factor, slow)
     chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
     if fit:
-        chosen[0] = fitted(chosen[0], [one for path in fit for one in measurements(path)])
+        chosen[0] = fitted(
+            chosen[0], [measurement for path in fit for measurement in measurements(path)]
+        )
     return [replay_graph(graph, one, ports, seed) for one in chosen]
 
 

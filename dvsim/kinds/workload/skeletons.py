@@ -85,7 +85,7 @@ def _cube(ranks: int, directions: int) -> tuple[int, ...]:
     if directions <= 1:
         return (ranks,) * directions
     divisors = [one for one in range(1, round(ranks ** (1 / directions)) + 1) if ranks % one == 0]
-    found = [(one, *_cube(ranks // one, directions - 1)) for one in divisors]
+    found = [(divisor, *_cube(ranks // divisor, directions - 1)) for divisor in divisors]
     return tuple(sorted(min(found, key=sum), reverse=True))
 
 

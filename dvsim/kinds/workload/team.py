@@ -149,7 +149,7 @@ class Team(Skeleton):
                     continue
                 words = words[rank]
                 size = WORD * np.maximum(1, words)
-                busy = np.array([takes.get(int(one), pair) for one in words])
+                busy = np.array([takes.get(int(word), pair) for word in words])
                 sent = bulk.builder.extend(rank, SEND, peer[rank], size, tag)
                 came = bulk.builder.extend(peer[rank], RECV, rank, size, tag)
                 bulk.builder.require_many(sent, last[rank])

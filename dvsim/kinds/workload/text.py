@@ -52,11 +52,11 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
     yield Table(head, rows, range(1, len(head) - 1))
 
 
-def _row(one: Replay, first: int) -> list[str]:
-    shares = [_share(one.parts[name], one.time_ps) for name in PARTS]
-    ratio = f"{one.time_ps / first:.3f}" if first else "-"
-    rate = amount_text(one.message_rate) if one.time_ps else "-"
-    return [one.fabric.name, _time(one.time_ps), ratio, *shares, rate, one.fabric.title]
+def _row(replay: Replay, first: int) -> list[str]:
+    shares = [_share(replay.parts[name], replay.time_ps) for name in PARTS]
+    ratio = f"{replay.time_ps / first:.3f}" if first else "-"
+    rate = amount_text(replay.message_rate) if replay.time_ps else "-"
+    return [replay.fabric.name, _time(replay.time_ps), ratio, *shares, rate, replay.fabric.title]
 
 
 def _time(picoseconds: int) -> str:
@@ -67,12 +67,12 @@ def _times(ratio: float) -> str:
     return "just" if abs(ratio - 1) < SAME else f"{ratio:.3g} times"
 
 
-def _spent(one: Replay) -> str:
+def _spent(replay: Replay) -> str:
     """Return the largest parts of the critical path."""
-    if not one.time_ps:
+    if not replay.time_ps:
         return "in which nothing takes time"
-    parts = sorted(one.parts.items(), key=lambda item: -item[1])
-    shares = [(name, round(100 * value / one.time_ps)) for name, value in parts[:3]]
+    parts = sorted(replay.parts.items(), key=lambda item: -item[1])
+    shares = [(name, round(100 * value / replay.time_ps)) for name, value in parts[:3]]
     return f"spent on {', '.join(f'{name} {share} %' for name, share in shares if share)}"
 
 
@@ -106,12 +106,12 @@ def _share(part: float, time: float) -> str:
     return f"{100 * part / time:.1f} %" if time else "-"
 
 
-def matrix_table(one: Replay) -> Table | str:
+def matrix_table(replay: Replay) -> Table | str:
     """Return the bytes from each rank to each; in words if there are too many ranks."""
-    if one.graph.ranks > MOST_RANKS:
-        return f"a matrix of {one.graph.ranks} ranks is not printed; at most {MOST_RANKS} are"
-    matrix = one.matrix()
-    head = ["from \\ to", *map(str, range(one.graph.ranks))]
+    if replay.graph.ranks > MOST_RANKS:
+        return f"a matrix of {replay.graph.ranks} ranks is not printed; at most {MOST_RANKS} are"
+    matrix = replay.matrix()
+    head = ["from \\ to", *map(str, range(replay.graph.ranks))]
     rows = [[str(rank), *(f"{value:,}" if value else "." for value in row)]
             for rank, row in enumerate(matrix.tolist())]  # fmt: skip
     return Table(head, rows, range(1, len(head)))

@@ -144,7 +144,7 @@ class _Rank:
     def read(self, nodes: Iterable[Node]) -> None:
         """Add all nodes; one that does nothing ends when those that it waits for have."""
         for node in nodes:
-            before = tuple(dict.fromkeys(one for n in node.after for one in self.ends[n]))
+            before = tuple(dict.fromkeys(end for n in node.after for end in self.ends[n]))
             self.ends[node.number] = before
             if self._added(node):
                 self.ends[node.number] = (self.program.waits(self.rank, before),)

@@ -99,7 +99,7 @@ def _begins(text: str, at: int) -> int:
 
 def _from_json(given: Mapping[str, Any], path: Path) -> Node:
     def first(*names: str) -> object:
-        return next((given[one] for one in names if given.get(one) is not None), 0)
+        return next((given[name] for name in names if given.get(name) is not None), 0)
 
     kind = given.get("type", given.get("NodeType", 0))
     node = Node(

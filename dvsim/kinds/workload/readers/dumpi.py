@@ -57,12 +57,12 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     _counted(files[0], len(files))
     known = Communicators(len(files))
     traces = [_Rank(program, rank, path, known) for rank, path in enumerate(files)]
-    timed = all(one.trace.timed for one in traces)
-    begin = min((one.calls[0][0].begin for one in traces if one.calls), default=0)
-    for one in traces:
-        one.read(begin)
+    timed = all(trace.trace.timed for trace in traces)
+    begin = min((trace.calls[0][0].begin for trace in traces if trace.calls), default=0)
+    for trace in traces:
+        trace.read(begin)
     if timed:
-        program.traced_ns = float(max(one.ended for one in traces) - begin)
+        program.traced_ns = float(max(trace.ended for trace in traces) - begin)
     return program.graph()
 
 
@@ -268,7 +268,7 @@ class _Rank:
         )
 
     def _counts(self, counts: Sequence[int], kind: int) -> list[int]:
-        return [self._bytes(one, kind) for one in counts]
+        return [self._bytes(count, kind) for count in counts]
 
     def _type(self, call: Call, key: Key | None) -> None:
         """Note the size of a type that the file has no size of."""

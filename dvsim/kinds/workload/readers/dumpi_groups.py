@@ -151,6 +151,6 @@ def _run(first: int, last: int, step: int) -> range:
 
 def _product(values: tuple[int, ...]) -> int:
     found = 1
-    for one in values:
-        found *= max(0, one)
+    for value in values:
+        found *= max(0, value)
     return found

@@ -195,7 +195,7 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         found = next(one for one in SINGLE if one in groups)
         files = FORMATS[found].files(singles[0])
         others = [one for many in groups.values() for one in many if one not in files]
-        if [one for one in others if one != singles[0]]:
+        if [other for other in others if other != singles[0]]:
             listed = ", ".join(str(one.relative_to(folder)) for one in (singles + others)[:3])
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
         return FORMATS[found].read(files, options, name)
@@ -207,7 +207,7 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         known = ", ".join(one.title for one in FORMATS.values())
         refuse(folder, None, f"has no trace of a format that can be read: {known}")
     if len(groups) > 1:
-        titles = " and ".join(FORMATS[one].title for one in groups)
+        titles = " and ".join(FORMATS[group].title for group in groups)
         refuse(folder, None, f"has traces of several formats: {titles}; name one of them")
     ((found, files),) = groups.items()
     places = {path.parent for path in files}

@@ -220,7 +220,7 @@ def write_goal(graph: Graph, file: IO[str]) -> None:
 def _rank_lines(graph: Graph, rank: int) -> Iterator[str]:
     first, last = int(graph.first[rank]), int(graph.first[rank + 1])
     columns = (graph.kind, graph.peer, graph.tag, graph.size, graph.cpu, graph.nic)
-    rows = zip(*(one[first:last].tolist() for one in columns), strict=True)
+    rows = zip(*(column[first:last].tolist() for column in columns), strict=True)
     for number, (kind, peer, tag, size, cpu, nic) in enumerate(rows, 1):
         where = f" cpu {cpu}" if cpu else ""
         if kind == CALC:

@@ -51,10 +51,10 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     must = "must have the rank in its name, as pmpi-trace-rank-0.txt has"
     files, program = program_of(paths, _rank_of, must, name, table)
     readers = [_Rank(program, rank, path) for rank, path in enumerate(files)]
-    starts = [one.start for one in readers]
-    if all(one.ahead is not None for one in readers):  # one clock for all
-        first = min(one.common(one.start) for one in readers)
-        starts = [one.start - (one.common(one.start) - first) for one in readers]
+    starts = [reader.start for reader in readers]
+    if all(reader.ahead is not None for reader in readers):  # one clock for all
+        first = min(reader.common(reader.start) for reader in readers)
+        starts = [reader.start - (reader.common(reader.start) - first) for reader in readers]
     longest = max(one.read(start) for one, start in zip(readers, starts, strict=True))
     program.traced_ns = longest * 1000
     return program.graph()

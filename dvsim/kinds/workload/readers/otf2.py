@@ -134,13 +134,18 @@ class Rank:
     @property
     def span(self) -> tuple[int, int]:
         """The first and the last time of the rank."""
-        found = [time for one in self.threads for time in (one.first, one.last) if time is not None]
+        found = [
+            time
+            for thread in self.threads
+            for time in (thread.first, thread.last)
+            if time is not None
+        ]
         return min(found), max(found)
 
     @property
     def locked(self) -> set[tuple[int, int]]:
         """The windows, and places in them, that the rank locks for itself alone."""
-        return {place for one in self.threads for place in self.windows.exclusive(one)}
+        return {place for thread in self.threads for place in self.windows.exclusive(thread)}
 
     def read(self, begin: int, contested: Collection[tuple[int, int]]) -> None:
         """Add all calls of the rank; those of several threads are in the order of their events.
@@ -230,7 +235,7 @@ class Rank:
         elif members == list(range(self.program.ranks)) and known == self._world():
             found = WORLD
         else:
-            wrong = [one for one in members if one >= self.program.ranks]
+            wrong = [member for member in members if member >= self.program.ranks]
             if wrong or len(set(members)) < len(members):
                 last = self.program.ranks - 1
                 self.refuse(f"communicator {known} is not of different ranks from 0 to {last}")

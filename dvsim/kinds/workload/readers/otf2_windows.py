@@ -180,7 +180,7 @@ class Windows:
         """Return the windows, and places in them, that a thread locks for its rank alone."""
         locks = [one for kind, *_, one in thread.events if kind in (LOCKED, TRIED)]
         windows = thread.own.windows
-        return {(windows.get(one[0], one[0]), one[1]) for one in locks if one[3] != SHARED}
+        return {(windows.get(lock[0], lock[0]), lock[1]) for lock in locks if lock[3] != SHARED}
 
     def _locked(self, time: int, fields: Fields) -> None:
         self.rank.begins(time)

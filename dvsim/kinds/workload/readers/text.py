@@ -40,7 +40,7 @@ def of_rank(rank: int, place: Callable[[], int], what: str) -> Iterator[None]:
         yield
     except ScenarioError as error:
         key = f"rank {rank}, {what} {place()}"
-        named = [one if one.key else replace(one, key=key) for one in error.faults]
+        named = [fault if fault.key else replace(fault, key=key) for fault in error.faults]
         raise ScenarioError(named) from None
 
 
