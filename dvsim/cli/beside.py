@@ -18,42 +18,43 @@ NAME, VALUE, SPREAD, CHANGE = 20, 13, 16, 22  # widths
 MOST_UNMATCHED = 6  # points that are named
 
 
-def comparison_lines(found: Comparison) -> Iterator[str | Table]:
+def comparison_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield results as text: what they are, what differs, and their numbers."""
-    yield from study_lines(found) if found.of_studies else run_lines(found)
+    yield from study_lines(comparison) if comparison.of_studies else run_lines(comparison)
 
 
-def run_lines(found: Comparison) -> Iterator[str | Table]:
+def run_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
     from dvsim.kinds.rabbitmq.answer import answer_text
     from dvsim.study.summary import SYSTEM
 
     times = [
-        "" if change is None else f"; {change.text()} times 1" for change in found.rows[0].changes
+        "" if change is None else f"; {change.text()} times 1"
+        for change in comparison.rows[0].changes
     ]
-    answers = [answer_text(run) + text for run, text in zip(found.results, times, strict=True)]
-    yield from _head(found.results, found.differences, answers)
-    for column, group in groupby(found.rows, key=lambda row: row.column):
+    answers = [answer_text(run) + text for run, text in zip(comparison.results, times, strict=True)]
+    yield from _head(comparison.results, comparison.differences, answers)
+    for column, group in groupby(comparison.rows, key=lambda row: row.column):
         rows = list(group)
         printed = rows[0].reading
         name = "all receivers" if column == SYSTEM else f"{column}, {printed}/s"
         cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row)] for row in rows]
         yield ""
-        yield _run_table(name, cells, len(found.results))
+        yield _run_table(name, cells, len(comparison.results))
 
 
-def study_lines(found: Comparison) -> Iterator[str | Table]:
+def study_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield studies as text: what they are, what differs, and each metric of each shared point."""
-    studies = found.results
-    yield from _head(studies, found.differences)
-    for number, points in enumerate(found.unmatched, start=1):
+    studies = comparison.results
+    yield from _head(studies, comparison.differences)
+    for number, points in enumerate(comparison.unmatched, start=1):
         if points:
             yield f"only in some, left out of {number}: {_points_text(points)}"
-    keys = list(found.rows[0].point or ())
+    keys = list(comparison.rows[0].point or ())
     head = [*keys, "metric", *_column_heads(len(studies))]
     rows = [
         [*map(_plain, (row.point or {}).values()), _metric(row), *_cells(row)]
-        for row in found.rows
+        for row in comparison.rows
         if row.metric in studies[0].SHOWN
     ]
     left = len(keys) + 1
@@ -151,18 +152,20 @@ def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
     return f"{named}; and {more} more" if more > 0 else named
 
 
-def as_json(found: Comparison) -> dict[str, object]:
+def as_json(comparison: Comparison) -> dict[str, object]:
     """Return a comparison as JSON types."""
-    differences = [{"what": item.what, "values": list(item.values)} for item in found.differences]
-    told = {"differences": differences, "rows": rows_json(found.rows)}
-    if found.of_studies:
-        unmatched = [[dict(point) for point in points] for points in found.unmatched]
+    differences = [
+        {"what": item.what, "values": list(item.values)} for item in comparison.differences
+    ]
+    told = {"differences": differences, "rows": rows_json(comparison.rows)}
+    if comparison.of_studies:
+        unmatched = [[dict(point) for point in points] for points in comparison.unmatched]
         return {
-            "studies": [_origin(result) for result in found.results],
+            "studies": [_origin(result) for result in comparison.results],
             "unmatched": unmatched,
             **told,
         }
-    return {"runs": [_origin(run) | {"backend": run.backend} for run in found.results], **told}
+    return {"runs": [_origin(run) | {"backend": run.backend} for run in comparison.results], **told}
 
 
 def rows_json(rows: Sequence[Row]) -> list[dict[str, object]]:

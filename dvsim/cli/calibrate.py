@@ -159,12 +159,12 @@ def _measure(
     from dvsim.evidence.calibration import calibrate as calibrated
     from dvsim.evidence.calibration.cards import write_cards
 
-    found = calibrated(folders, name, command, [Path(folder) for folder in against])
-    paths = write_cards(list(found.made.values()), out)
+    calibration = calibrated(folders, name, command, [Path(folder) for folder in against])
+    paths = write_cards(list(calibration.made.values()), out)
     if as_json:
-        click.echo(_json(found, paths))
+        click.echo(_json(calibration, paths))
         return
-    _say(found.lines(), dict(zip(found.made, paths, strict=True)))
+    _say(calibration.lines(), dict(zip(calibration.made, paths, strict=True)))
 
 
 def _fit(

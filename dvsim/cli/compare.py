@@ -51,13 +51,13 @@ def compare(
     from dvsim.cli.beside import as_json as comparison_json
     from dvsim.cli.beside import comparison_lines
 
-    found = _compared(names, root, last)
+    comparison = _compared(names, root, last)
     if report is not None:
-        _write(report, found)
+        _write(report, comparison)
     if as_json:
-        click.echo(json.dumps(comparison_json(found), allow_nan=False))
+        click.echo(json.dumps(comparison_json(comparison), allow_nan=False))
         return
-    tell(comparison_lines(found), indent=0)
+    tell(comparison_lines(comparison), indent=0)
     if report is not None:
         say(f"report: {report}")
 
@@ -84,11 +84,11 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     ]
     if faults:
         raise ScenarioError(faults)
-    found = compare(results)
-    if not found.rows:
+    comparison = compare(results)
+    if not comparison.rows:
         message = "these studies have no point in common; dvsim show tells what each varies"
         raise ScenarioError.at(" ".join(names), message)
-    return found
+    return comparison
 
 
 def _no_sweep(folders: Iterable[Path]) -> None:
@@ -111,7 +111,7 @@ def _about(result: Run | PointsStudy) -> str:
     return str(kind_of(result.scenario).about)
 
 
-def _write(out: Path, found: Comparison) -> None:
+def _write(out: Path, comparison: Comparison) -> None:
     from dvsim.report import write_comparison
 
-    write_comparison(out, found, shlex.join(["dvsim", *sys.argv[1:]]))
+    write_comparison(out, comparison, shlex.join(["dvsim", *sys.argv[1:]]))

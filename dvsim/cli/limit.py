@@ -246,13 +246,13 @@ def _plain_probe(probe: Probe) -> dict[str, Any]:
         "fidelity": probe.fidelity,
         "estimates": {
             name: None
-            if math.isnan(found.value)
+            if math.isnan(estimate.value)
             else {
-                "value": found.value,
-                "low": _bound(found.low),
-                "high": _bound(found.high),
+                "value": estimate.value,
+                "low": _bound(estimate.low),
+                "high": _bound(estimate.high),
             }
-            for name, found in probe.estimates.items()
+            for name, estimate in probe.estimates.items()
         },
     }
 

@@ -69,9 +69,9 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     for one, base in pairs:
         name = changes_of(one.scenario).name
         if studies_of([one]):
-            found = compare(studies_of([base, one]))
-            if found.rows:
-                yield from study_lines(found)
+            comparison = compare(studies_of([base, one]))
+            if comparison.rows:
+                yield from study_lines(comparison)
             continue
         changed, unchanged = runs_of([one, base])
         times = rate_ratio(unchanged, changed)

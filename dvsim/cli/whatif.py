@@ -75,9 +75,9 @@ def _rows(answer: Answer) -> Iterator[list[str]]:
     from dvsim.study.whatif_sentence import times_text
 
     for part in answer.parts:
-        for place, outcome in enumerate(part.outcomes):
+        for index, outcome in enumerate(part.outcomes):
             yield [
-                "" if place else part.label,
+                "" if index else part.label,
                 outcome.says,
                 rate_text(outcome.rate),
                 "" if outcome.ratio is None else times_text(outcome.ratio),

@@ -117,7 +117,7 @@ class _Found:
             raise RunFailed(f"receiver {receiver}: {'; '.join(faults)}")
 
     def _missing(self) -> str:
-        places = [place for place, there in enumerate(self._seen) if not there]
+        places = [index for index, there in enumerate(self._seen) if not there]
         numbers = [str(self._sent.first + place * self._sent.step) for place in places[:SHOWN]]
         more = ", …" if len(places) > SHOWN else ""
         return f"missing: {len(places):,}, number {', '.join(numbers)}{more}"

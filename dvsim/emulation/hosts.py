@@ -105,16 +105,16 @@ def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
     """Yield each host with its cards; append to the faults those parts that are none."""
     seen = set()
     for part in text.split(","):
-        found = _SHARE.fullmatch(part)
-        if found is None or int(found[2]) == 0:
+        match = _SHARE.fullmatch(part)
+        if match is None or int(match[2]) == 0:
             message = f"'{part}' is not a host and its number of cards, such as a:2"
             faults.append(Fault(Argument("hosts"), None, "", message))
-        elif found[1] in seen:
-            message = f"host {found[1]} stands there twice: say how many cards it has in all"
+        elif match[1] in seen:
+            message = f"host {match[1]} stands there twice: say how many cards it has in all"
             faults.append(Fault(Argument("hosts"), None, "", message))
         else:
-            seen.add(found[1])
-            yield found[1], int(found[2])
+            seen.add(match[1])
+            yield match[1], int(match[2])
 
 
 def _names(text: str, faults: list[Fault]) -> Iterator[str]:

@@ -97,20 +97,20 @@ class _Crew:
         self._watch = watch
         self._texts = [b""] * len(children)
         self._selector = selectors.DefaultSelector()
-        for place, child in enumerate(children):
-            self._selector.register(child.reader(), selectors.EVENT_READ, place)
+        for index, child in enumerate(children):
+            self._selector.register(child.reader(), selectors.EVENT_READ, index)
 
     def answers(self, seconds: float) -> Iterator[tuple[int, str]]:
         """Yield the answers of some seconds, with their publishers; look at the brokers."""
         self._watch.look()
         for key, _ in self._selector.select(max(seconds, 0)):
-            place: int = key.data
+            index: int = key.data
             data = os.read(key.fd, 65536)
             if not data:
-                raise self.children[place].failed()
-            *lines, self._texts[place] = (self._texts[place] + data).split(b"\n")
+                raise self.children[index].failed()
+            *lines, self._texts[index] = (self._texts[index] + data).split(b"\n")
             for line in lines:
-                yield place, line.decode()
+                yield index, line.decode()
 
     def gather(self, seconds: float | None) -> list[str]:
         """Return one answer of each, in their order."""
@@ -121,7 +121,7 @@ class _Crew:
             if deadline is not None and time.monotonic() > deadline:
                 late = next(c for n, c in enumerate(self.children) if n not in found)
                 raise RunFailed(f"{late.name}: not ready after {seconds:.0f} s")
-        return [found[place] for place in range(len(self.children))]
+        return [found[index] for index in range(len(self.children))]
 
 
 def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
@@ -165,11 +165,11 @@ def _publish(
 ) -> int:
     """Give every publisher its share of a batch, and return how many have one."""
     told = 0
-    for place, child in enumerate(children):
-        part = share(messages, len(children), place)
+    for index, child in enumerate(children):
+        part = share(messages, len(children), index)
         if part:
             child.say(f"publish {first} {part}")
-            turns[place].append(batch)
+            turns[index].append(batch)
             first += part
             told += 1
     return told
@@ -178,17 +178,17 @@ def _publish(
 def _sent(reports: list[dict[str, Any]], scenario: Scenario, receivers: int) -> list[Sent]:
     """Add up what all publishers have sent to each receiver."""
     found = []
-    for place in range(receivers):
-        parts = [report["sent"][place] for report in reports]
+    for index in range(receivers):
+        parts = [report["sent"][index] for report in reports]
         messages = sum(part["messages"] for part in parts)
-        expected = share(scenario.workload.messages, receivers, place)
+        expected = share(scenario.workload.messages, receivers, index)
         if messages != expected:
             raise RunFailed(
-                f"receiver {place + 1}: {messages:,} of {expected:,} messages were sent"
+                f"receiver {index + 1}: {messages:,} of {expected:,} messages were sent"
             )
         total = sum(int(part["digest"], 16) for part in parts) % (1 << 64)
         size = sum(part["bytes"] for part in parts)
-        found.append(Sent(messages, size, f"{total:016x}", first=place, step=receivers))
+        found.append(Sent(messages, size, f"{total:016x}", first=index, step=receivers))
     return found
 
 

@@ -74,14 +74,14 @@ class Host(Place):
         self.facts: dict[str, Any] = {}
         own = [sys.executable, "-P", "-m", "dvsim.emulation.member"]
         launch, *words = hosts.command(name, *own)
-        found = shutil.which(launch)
-        if found is None:
+        program = shutil.which(launch)
+        if program is None:
             raise RunFailed(
                 Advice(f"host {name}: ", Argument("launch_with"), f": there is no '{launch}'")
             )
         self._lock = threading.Lock()
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)
+        self._member = Child(f"host {name}: dvsim there", [program, *words], talks=True)
         self._launched, self._since = hosts.launch_with, time.monotonic()
         try:
             threading.Thread(target=self._listen, daemon=True).start()

@@ -34,9 +34,9 @@ class Fitted(NamedTuple):
         """Whether all points have one size, which says nothing about others."""
         return len(set(self.sizes)) == 1
 
-    def error(self, place: int) -> float:
+    def error(self, index: int) -> float:
         """Return by how much the law is above a point, relative to it."""
-        return seconds(self.law, self.sizes[place]) / self.times_s[place] - 1
+        return seconds(self.law, self.sizes[index]) / self.times_s[index] - 1
 
 
 def seconds(law: Law, size: int) -> float:

@@ -354,8 +354,8 @@ def kind_named(name: str) -> Kind:
             imported.
     """
     if name in OWN:
-        found: Kind = importlib.import_module(OWN[name]).KIND
-        return found
+        kind: Kind = importlib.import_module(OWN[name]).KIND
+        return kind
     from importlib.metadata import entry_points
 
     known = {one.name: one for one in entry_points(group=GROUP)}

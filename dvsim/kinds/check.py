@@ -93,12 +93,12 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
     data = {key: value for key, value in document.data.items() if key not in ("kind", "abstract")}
     roles, faults = kind.roles(document.data), list[Fault]()
 
-    def read(place: KeyPath, value: Any, role: str) -> Any:  # noqa: ANN401 - any TOML value
+    def read(key_path: KeyPath, value: Any, role: str) -> Any:  # noqa: ANN401 - any TOML value
         if role not in CARD_ROLES or not isinstance(value, str | dict):
             return value  # if that is wrong, the class says so
         if role not in roles:
             return FAULTY  # not used, as `between` says; what it holds does not matter
-        card, found = card_at(document, place, roles[role], kind.asks(role, document.data))
+        card, found = card_at(document, key_path, roles[role], kind.asks(role, document.data))
         faults.extend(found)
         return card or FAULTY
 
@@ -108,11 +108,11 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
             for key, values in table.items()
         }
 
-    def read_list(place: KeyPath, values: list[Any], key: str) -> list[Any]:
-        found = [read((*place, n), value, key) for n, value in enumerate(values)]
+    def read_list(key_path: KeyPath, values: list[Any], key: str) -> list[Any]:
+        found = [read((*key_path, n), value, key) for n, value in enumerate(values)]
         cards = [one for one in found if isinstance(one, Card)]
         if any(a.name == b.name and a != b for a in cards for b in cards):
-            faults.append(document.fault(place, "has two cards of one name"))
+            faults.append(document.fault(key_path, "has two cards of one name"))
         return found
 
     if isinstance(system := data.get("system"), dict):
@@ -162,10 +162,10 @@ class Places:
         """Return the place of a key in its table."""
         return self._own.get(key, (key,))
 
-    def of(self, place: KeyPath) -> KeyPath:
-        """Return where the value of a key stands that counts; `place` is its own."""
-        key = str(place[-1])
-        return self.varied[key] if key in self.varied and self.own(key) == place else place
+    def of(self, key_path: KeyPath) -> KeyPath:
+        """Return where the value of a key stands that counts; `key_path` is its own."""
+        key = str(key_path[-1])
+        return self.varied[key] if key in self.varied and self.own(key) == key_path else key_path
 
     def filled(self, data: dict[str, Any]) -> dict[KeyPath, KeyPath]:
         """Give tables the first value of what they leave to be varied.
@@ -187,9 +187,9 @@ class Places:
             moved[own] = (*place, 0) if values else place
         return moved
 
-    def missing(self, place: KeyPath) -> str:
+    def missing(self, key_path: KeyPath) -> str:
         """Return what is said of a key that is not there."""
-        return "missing, and not varied" if place in self._own.values() else "missing"
+        return "missing, and not varied" if key_path in self._own.values() else "missing"
 
     def faults(self) -> Iterator[Fault]:
         """Yield keys that are varied twice, or whose table is not there."""

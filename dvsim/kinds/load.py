@@ -239,11 +239,11 @@ def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
     roles = [_roles(one, overrides) for one in templates] if overrides else []
     useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}
     scenarios: list[Spec] = []
-    for place, one in enumerate(templates):
+    for index, one in enumerate(templates):
         concerned = [
             option
             for option in overrides
-            if option not in useful or override.concerns(option, roles[place])
+            if option not in useful or override.concerns(option, roles[index])
         ]
         try:
             scenarios.append(one.resolved(concerned).scenario)

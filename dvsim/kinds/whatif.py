@@ -72,10 +72,10 @@ def variants(path: Path, question: Document, members: list[Path], built: Built) 
         base.folders.append(path.parent)
         _lay(base, member, question, (), built)
         documents.append(_named(base.copy(), path, member, model, None))
-        for place in range(len(model.variant)):
+        for index in range(len(model.variant)):
             document = base.copy()
-            _lay(document, member, question, ("variant", place), built)
-            documents.append(_named(document, path, member, model, place))
+            _lay(document, member, question, ("variant", index), built)
+            documents.append(_named(document, path, member, model, index))
     return documents
 
 
@@ -146,13 +146,13 @@ def _numbers(scenario: Spec) -> Iterator[str]:
 
 
 def _named(
-    document: Document, path: Path, member: Path, model: WhatIfFile, place: int | None
+    document: Document, path: Path, member: Path, model: WhatIfFile, index: int | None
 ) -> Document:
     """Write into a scenario which answer to which question it is."""
     varied = find.scenario_name(member)
     name = find.scenario_name(path)
-    called = BASELINE if place is None else model.variant[place].name
-    says = model.baseline if place is None else model.variant[place].says
+    called = BASELINE if index is None else model.variant[index].name
+    says = model.baseline if index is None else model.variant[index].says
     document.data |= {
         "name": f"{name}/{called}/{member.stem}",
         "title": f"{document.data.get('title')}: {says}",
@@ -164,7 +164,7 @@ def _named(
             "question": model.question,
             "member": varied,
             "says": says,
-            "place": 0 if place is None else place + 1,
+            "place": 0 if index is None else index + 1,
             "rate": model.rate,
             "also": list(model.also),
             "assumed": list(model.assumed),

@@ -119,7 +119,7 @@ def _inside(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def answer(sentences: Sequence[str]) -> list[Block]:
     """Return sentences as paragraphs, of which the first is the verdict."""
-    return [Text(text, "" if place else "verdict") for place, text in enumerate(sentences)]
+    return [Text(text, "" if index else "verdict") for index, text in enumerate(sentences)]
 
 
 def tables(*found: Table | None) -> list[Table]:

@@ -206,12 +206,12 @@ def download(
     lines: list[list[str | float]] = []
     for entry in group.entries:
         name = entry.run.scenario.name
-        for (column, reading, statistic), found in entry.estimates.items():
+        for (column, reading, statistic), estimate in entry.estimates.items():
             if reading == "counter":
                 continue
             text = PRINTED if reading == entry.reading else "as messages"
             line: list[str | float] = [name, column, text, statistic]
-            line += [found.value, found.low, found.high]
+            line += [estimate.value, estimate.low, estimate.high]
             row = compared.get((name, column, text, statistic)) if entry.judged else None
             if row is not None:
                 line += [row.published_column, row.published]

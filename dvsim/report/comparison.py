@@ -22,32 +22,34 @@ from dvsim.study.summary import SYSTEM
 MOST_ROWS = 60  # of a figure of ratios
 
 
-def comparison_page(found: Comparison, command: str | None = None) -> Page:
+def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
     """Return the page of runs, or of studies, side by side; `command` is what makes it."""
-    if found.of_studies:
-        return _studies_page(found, command)
-    sides = sides_of(found)
-    kinds = dict.fromkeys((row.column, row.reading) for row in found.rows if row.column != SYSTEM)
+    if comparison.of_studies:
+        return _studies_page(comparison, command)
+    sides = sides_of(comparison)
+    kinds = dict.fromkeys(
+        (row.column, row.reading) for row in comparison.rows if row.column != SYSTEM
+    )
     drawn = {column: (column, reading) for column, reading in reversed(kinds)}  # as printed
     distributions = [
-        distribution(sides, *kind, name=f"distribution-{place}")
-        for place, kind in enumerate(reversed(drawn.values()))
+        distribution(sides, *kind, name=f"distribution-{index}")
+        for index, kind in enumerate(reversed(drawn.values()))
     ]
-    over_time = [series(sides, *kind, name=f"series-{place}") for place, kind in enumerate(kinds)]
+    over_time = [series(sides, *kind, name=f"series-{index}") for index, kind in enumerate(kinds)]
     statistics = {}
     for column, reading in kinds:
-        rows = [row for row in found.rows if (row.column, row.reading) == (column, reading)]
+        rows = [row for row in comparison.rows if (row.column, row.reading) == (column, reading)]
         unit = f" in {reading}/s"
         statistics[f"{column}, {reading}/s"] = table(rows, sides, f"{column}-{reading}", unit)
-    whole = table([row for row in found.rows if row.column == SYSTEM], sides, "whole", "")
+    whole = table([row for row in comparison.rows if row.column == SYSTEM], sides, "whole", "")
     labels = [side.label for side in sides]
     return _page(
-        found,
+        comparison,
         labels,
         f"{len(sides)} runs side by side",
-        [*answer(sentences(found, sides)), whole],
+        [*answer(sentences(comparison, sides)), whole],
         [
-            Section("ratios", "Ratios", forests(found, sides)),
+            Section("ratios", "Ratios", forests(comparison, sides)),
             Section("distributions", "Distributions", distributions),
             Section("series", "Rates over time", over_time),
             _statistics(statistics),
@@ -56,20 +58,23 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
     )
 
 
-def _studies_page(found: Comparison, command: str | None) -> Page:
-    labels = [f"{place} {one.scenario.name}" for place, one in enumerate(found.results, start=1)]
-    metrics = metrics_of(found)
+def _studies_page(comparison: Comparison, command: str | None) -> Page:
+    labels = [
+        f"{index} {one.scenario.name}" for index, one in enumerate(comparison.results, start=1)
+    ]
+    metrics = metrics_of(comparison)
     statistics = {
-        name_of(found.results[0], metric): study_table(found, labels, metric) for metric in metrics
+        name_of(comparison.results[0], metric): study_table(comparison, labels, metric)
+        for metric in metrics
     }
     return _page(
-        found,
+        comparison,
         labels,
         f"{len(labels)} studies side by side",
-        answer(study_sentences(found, labels)),
+        answer(study_sentences(comparison, labels)),
         [
-            Section("ratios", "Ratios", study_forests(found, labels, metrics)),
-            Section("curves", "Curves", overlaid_curves(found, labels, metrics)),
+            Section("ratios", "Ratios", study_forests(comparison, labels, metrics)),
+            Section("curves", "Curves", overlaid_curves(comparison, labels, metrics)),
             _statistics(statistics),
         ],
         command,
@@ -77,7 +82,7 @@ def _studies_page(found: Comparison, command: str | None) -> Page:
 
 
 def _page(
-    found: Comparison,
+    comparison: Comparison,
     labels: Sequence[str],
     title: str,
     said: Sequence[Block],
@@ -91,10 +96,10 @@ def _page(
         head=["what", *labels],
         rows=[
             [Cell(difference.what), *map(Cell, difference.values)]
-            for difference in found.differences
+            for difference in comparison.differences
         ],
     )
-    made = origin_table(found.results, [{"run": Cell(label)} for label in labels])
+    made = origin_table(comparison.results, [{"run": Cell(label)} for label in labels])
     nothing = Text("Nothing that was asked.")
     return Page(
         title,
@@ -105,7 +110,7 @@ def _page(
             Section(
                 "origin",
                 "Where it comes from",
-                [made, *commands(commands_of(found.results, command))],
+                [made, *commands(commands_of(comparison.results, command))],
             ),
         ],
     )
@@ -116,24 +121,24 @@ def _statistics(tables: dict[str, Table]) -> Section:
     return Section("statistics", "Statistics", folds)
 
 
-def sides_of(found: Comparison) -> list[Side]:
+def sides_of(comparison: Comparison) -> list[Side]:
     """Return each run with a number and a colour."""
     return [
-        Side(run, f"{place + 1} {name}", COLOURS[place % len(COLOURS)])
-        for place, (run, name) in enumerate(
-            zip(found.results, names_of(found.results), strict=True)
+        Side(run, f"{index + 1} {name}", COLOURS[index % len(COLOURS)])
+        for index, (run, name) in enumerate(
+            zip(comparison.results, names_of(comparison.results), strict=True)
         )
     ]
 
 
-def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
+def sentences(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
     """Say how fast each run was, and how much of the question they have in common."""
     said = [
         f"{side.label}: {answer_text(side.run)}"
         + (f"; {change.text()} times the first." if change and change.kind == "ratio" else ".")
-        for side, change in zip(sides, found.rows[0].changes, strict=True)
+        for side, change in zip(sides, comparison.rows[0].changes, strict=True)
     ]
-    said += _notes(found)
+    said += _notes(comparison)
     if {side.run.backend for side in sides} == {"sim", "emu"}:
         said.append(
             "A simulated rate is that of the modelled hardware; an emulated one is that of the "
@@ -143,11 +148,11 @@ def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
     return said
 
 
-def _notes(found: Comparison) -> list[str]:
+def _notes(comparison: Comparison) -> list[str]:
     """Say how intervals are made, and what differs."""
-    names = [difference.what for difference in found.differences]
+    names = [difference.what for difference in comparison.differences]
     return [
-        f"Ratios: {'; '.join(interval_notes(found.results))}.",
+        f"Ratios: {'; '.join(interval_notes(comparison.results))}.",
         f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.",
     ]
 
@@ -179,17 +184,17 @@ def sides_table(
     """
     spans = [("", len(heads))]
     head = list(heads)
-    for place, label in enumerate(labels):
-        spans.append((label, 3 if place else 2))
-        head += ["mean", "±", *(["to the first"] if place else [])]
+    for index, label in enumerate(labels):
+        spans.append((label, 3 if index else 2))
+        head += ["mean", "±", *(["to the first"] if index else [])]
     lines = []
     for cells, row in zip(names, rows, strict=True):
         line = list(cells)
         columns = zip(row.values, row.changes, several, strict=True)
-        for place, (one, change, many) in enumerate(columns):
+        for index, (one, change, many) in enumerate(columns):
             line.append(number(None if one is None else one.value))
             line.append(number(one.high - one.value if one is not None and many else None))
-            line += [changed(change)] if place else []
+            line += [changed(change)] if index else []
         lines.append(line)
     return Table(
         name=name,
@@ -208,80 +213,80 @@ def _forest(
     name: str, title: str, names: Sequence[str], rows: Sequence[Row], labels: Sequence[str]
 ) -> list[Drawing]:
     others = [
-        Compared(label, COLOURS[place % len(COLOURS)], [row.changes[place] for row in rows])
-        for place, label in enumerate(labels)
-        if place
+        Compared(label, COLOURS[index % len(COLOURS)], [row.changes[index] for row in rows])
+        for index, label in enumerate(labels)
+        if index
     ]
     drawn = forest_drawing(f"forest-{name}", f"{title}: ratios", names, others)
     return [] if drawn is None else [drawn]
 
 
-def forests(found: Comparison, sides: Sequence[Side]) -> list[Drawing]:
+def forests(comparison: Comparison, sides: Sequence[Side]) -> list[Drawing]:
     """Draw the ratios to the first run: of all messages, then of each column."""
     drawn = []
     labels = [side.label for side in sides]
-    for place, (column, group) in enumerate(groupby(found.rows, key=lambda row: row.column)):
+    for index, (column, group) in enumerate(groupby(comparison.rows, key=lambda row: row.column)):
         rows = list(group)
         every = column == SYSTEM
         names = [f"{row.reading}/s" if every else f"{row.metric} of {row.reading}" for row in rows]
-        drawn += _forest(f"{place}", "All receivers" if every else column, names, rows, labels)
+        drawn += _forest(f"{index}", "All receivers" if every else column, names, rows, labels)
     return drawn
 
 
-def metrics_of(found: Comparison) -> list[str]:
+def metrics_of(comparison: Comparison) -> list[str]:
     """Choose the metrics that say something about any of the studies, and that rows have."""
-    there = {row.metric for row in found.rows}
-    chosen = dict.fromkeys(metric for study in found.results for metric in study.drawn)
+    there = {row.metric for row in comparison.rows}
+    chosen = dict.fromkeys(metric for study in comparison.results for metric in study.drawn)
     return [metric for metric in chosen if metric in there]
 
 
-def study_sentences(found: Comparison, labels: Sequence[str]) -> list[str]:
+def study_sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     """Say how many points they share, what is left out, and how intervals are made."""
-    said = [f"{text}." for label in labels[1:] if (text := _ratios(found, labels, label))]
-    said.append(f"{len(found.points)} points are in all of them.")
-    unmatched = zip(found.unmatched, labels, strict=True)
+    said = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
+    said.append(f"{len(comparison.points)} points are in all of them.")
+    unmatched = zip(comparison.unmatched, labels, strict=True)
     alone = [f"{len(only)} of {label}" for only, label in unmatched if only]
     if alone:
         said.append(f"Left out, since not all have them: {', '.join(alone)} points.")
-    return said + _notes(found)
+    return said + _notes(comparison)
 
 
-def _ratios(found: Comparison, labels: Sequence[str], label: str) -> str:
+def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
     """Say between what the ratios of a study to the first lie, metric by metric."""
     place, said = labels.index(label), []
-    for metric in metrics_of(found):
-        changes = [row.changes[place] for row in found.rows if row.metric == metric]
+    for metric in metrics_of(comparison):
+        changes = [row.changes[place] for row in comparison.rows if row.metric == metric]
         ratios = [
             change.value for change in changes if change is not None and change.kind == "ratio"
         ]
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
-            said.append(f"{name_of(found.results[0], metric)} {spread}")
+            said.append(f"{name_of(comparison.results[0], metric)} {spread}")
     return f"{label}, in times of the first: {'; '.join(said)}" if said else ""
 
 
 def study_forests(
-    found: Comparison, labels: Sequence[str], metrics: Sequence[str]
+    comparison: Comparison, labels: Sequence[str], metrics: Sequence[str]
 ) -> list[Drawing]:
     """Draw the ratios of each metric to the first study, point by point."""
     drawn = []
     for metric in metrics:
-        rows = [row for row in found.rows if row.metric == metric][:MOST_ROWS]
+        rows = [row for row in comparison.rows if row.metric == metric][:MOST_ROWS]
         names = [named(row.point or {}) or "the run" for row in rows]
-        title = name_of(found.results[0], metric).capitalize()
+        title = name_of(comparison.results[0], metric).capitalize()
         drawn += _forest(metric, title, names, rows, labels)
     return drawn
 
 
 def overlaid_curves(
-    found: Comparison, labels: Sequence[str], metrics: Sequence[str]
+    comparison: Comparison, labels: Sequence[str], metrics: Sequence[str]
 ) -> list[Drawing]:
     """Draw each metric over the key that the studies have along their axes, all in one figure.
 
     There is none where they have no such key, or not the same, or its values are no numbers.
     """
-    sweeps = [Sweep(study) for study in found.results]
+    sweeps = [Sweep(study) for study in comparison.results]
     first = sweeps[0]
     alike = all(sweep.key == first.key and sweep.numeric for sweep in sweeps)
     if first.key is None or not alike:
@@ -323,14 +328,14 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
     )
 
 
-def study_table(found: Comparison, labels: Sequence[str], metric: str) -> Table:
+def study_table(comparison: Comparison, labels: Sequence[str], metric: str) -> Table:
     """Tabulate a metric at every point that all studies have."""
-    rows = [row for row in found.rows if row.metric == metric]
+    rows = [row for row in comparison.rows if row.metric == metric]
     keys = list(rows[0].point or ()) or ["point"]
     names = [
         [Cell(str(value)) for value in (row.point or {}).values()] or [Cell("the run")]
         for row in rows
     ]
-    several = [study.replications > 1 for study in found.results]
+    several = [study.replications > 1 for study in comparison.results]
     unit = "" if rows[0].unit == "1" else f" in {rows[0].unit}"
     return sides_table(names, keys, rows, labels, several, f"table-{metric}", unit)

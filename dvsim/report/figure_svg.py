@@ -151,7 +151,7 @@ def draw_marks(
 ) -> None:
     """Draw the marks of a trace, those of each symbol together."""
     for symbol in dict.fromkeys(symbols):
-        chosen = [place for place, one in enumerate(symbols) if one == symbol]
+        chosen = [index for index, one in enumerate(symbols) if one == symbol]
         across, up = [x[place] for place in chosen], [y[place] for place in chosen]
         axes.plot(across, up, linestyle="none", **mark_looks(marker, symbol))
 
@@ -231,6 +231,6 @@ def standalone(html: str) -> bytes:
     svg = html[start : html.index("</svg>") + len("</svg>")]
     head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif"'
     body = svg.removeprefix("<svg")
-    place = body.index(">") + 1
+    index = body.index(">") + 1
     style = re.sub(r"var\(--(\w+)\)", lambda found: INKS[found[1]], resource("pipeline.css"))
-    return f"{head}{body[:place]}<style>{style}</style>{body[place:]}\n".encode()
+    return f"{head}{body[:index]}<style>{style}</style>{body[index:]}\n".encode()

@@ -88,15 +88,15 @@ def render_report(
     return html(report_page(results, validation, command, more))
 
 
-def render_comparison(found: Comparison, command: str | None = None) -> str:
+def render_comparison(comparison: Comparison, command: str | None = None) -> str:
     """Return the page of results side by side as HTML; `command` is what makes it."""
-    return html(comparison_page(found, command))
+    return html(comparison_page(comparison, command))
 
 
-def write_comparison(path: Path, found: Comparison, command: str | None = None) -> None:
+def write_comparison(path: Path, comparison: Comparison, command: str | None = None) -> None:
     """Write the page of results side by side to a file.
 
     Raises:
         OutputError: If the file cannot be written. What was there before is still there then.
     """
-    write(path, comparison_page(found, command))
+    write(path, comparison_page(comparison, command))

@@ -78,7 +78,7 @@ def _cases(judged: Judged) -> list[Block]:
         "true (order statistics, 95 %). Neighbouring samples are rarely independent, so true bands "
         f"are wider.{some}"
     )
-    parts = [block for place, case in enumerate(judged.cases) for block in _case(case, place)]
+    parts = [block for index, case in enumerate(judged.cases) for block in _case(case, index)]
     return [Text(text), *parts]
 
 
@@ -155,7 +155,7 @@ def _provenance(judged: Judged) -> Table:
     return Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
 
 
-def _case(case: Compared, place: int) -> list[Block]:
+def _case(case: Compared, index: int) -> list[Block]:
     factor, unit = UNITS[case.unit]
     count = "an unknown number of samples" if case.count is None else f"{case.count:,} samples"
     lines = [
@@ -165,9 +165,9 @@ def _case(case: Compared, place: int) -> list[Block]:
     ]
     ordered = [row for row in case.rows if row.statistic not in MOMENTS]
     moments = [row for row in case.rows if row.statistic in MOMENTS]
-    name = f"lab-{place}"
+    name = f"lab-{index}"
     figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
-    drawn = [figure for figure in figures if figure is not None and place < MOST_FIGURES]
+    drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
     found = tables(
         _rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
         _moments(f"{name}-moments", moments, factor, unit),
@@ -178,7 +178,7 @@ def _case(case: Compared, place: int) -> list[Block]:
         Heading(case.name),
         *map(Text, lines),
         *pair(drawn),
-        Fold(title, found, opened=place == 0),
+        Fold(title, found, opened=index == 0),
     ]
 
 

@@ -49,7 +49,7 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
             [row.lab / factor for row in rows],
             "markers+text",
             text=[row.statistic for row in rows],
-            textposition=[("top left", "bottom right")[place % 2] for place in range(len(rows))],
+            textposition=[("top left", "bottom right")[index % 2] for index in range(len(rows))],
             marker={"color": BLUE, "size": 9},
             hovertemplate="%{text}: simulated %{x:,.4g}, laboratory %{y:,.4g}<extra></extra>",
         ),
@@ -151,8 +151,8 @@ def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Row]]:
 def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> Drawing:
     factor, unit = UNITS[lines[0][0][0].unit]
     traces: list[dict[str, Any]] = []
-    for place, line in enumerate(lines):
-        colour = COLOURS[place % len(COLOURS)]
+    for index, line in enumerate(lines):
+        colour = COLOURS[index % len(COLOURS)]
         name = ", ".join(filter(None, line[0][0].series[1:])) or metric
         x = [case.message_bytes for case, _ in line]
         own, lab = (

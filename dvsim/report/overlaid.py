@@ -170,7 +170,7 @@ def forest_drawing(
     Returns:
         Drawing or None: None if there is no ratio. Rows without one, and differences, are left out.
     """
-    kept = [place for place in range(len(rows)) if any(_ratio(other, place) for other in others)]
+    kept = [index for index in range(len(rows)) if any(_ratio(other, index) for other in others)]
     if not kept:
         return None
     traces = [_trace(one, number, len(others), kept) for number, one in enumerate(others)]
@@ -219,9 +219,9 @@ def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> 
     )
 
 
-def _ratio(compared: Compared, place: int) -> Change | None:
+def _ratio(compared: Compared, index: int) -> Change | None:
     """Return a ratio that can stand on a logarithmic axis."""
-    change = compared.changes[place]
+    change = compared.changes[index]
     return change if change and change.kind == "ratio" and change.value > 0 else None
 
 

@@ -105,8 +105,8 @@ def _runs_page(
     questions = list(dict.fromkeys(run.scenario.question for run in runs)) if alike else []
     limit = points_per_trace(groups)
     quantiles = [
-        quantile_drawing(entry, published, f"quantiles-{place}")
-        for place, entry in enumerate(entries)
+        quantile_drawing(entry, published, f"quantiles-{index}")
+        for index, entry in enumerate(entries)
     ]
     names = [
         dict(zip(("message", "scenario"), named(group, entry), strict=True))
@@ -294,8 +294,8 @@ def _studies_page(
         [
             Section("answer", "The answer", verdicts),
             *(
-                study_section(study, f"study-{place}", headed=not alone)
-                for place, study in enumerate(studies)
+                study_section(study, f"study-{index}", headed=not alone)
+                for index, study in enumerate(studies)
             ),
             *_judged(validation, more),
             Section(

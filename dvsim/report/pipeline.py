@@ -130,10 +130,10 @@ def lanes_of(groups: Sequence[Group], path: Path) -> list[Lane]:
 def lane_of(entry: Entry, name: str) -> Lane:
     """Read the lane of one run from its counters; means over iterations and replications."""
     most: dict[tuple[str, str], float] = {}
-    for (component, reading, metric), found in entry.estimates.items():
+    for (component, reading, metric), estimate in entry.estimates.items():
         if reading == "counter":
             key = (component.split(".", maxsplit=1)[0], metric)
-            most[key] = max(most.get(key, 0.0), found.value)
+            most[key] = max(most.get(key, 0.0), estimate.value)
     shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
     length = most.get(("run", "simulated_s"), 0.0)
     names = ["sender", *STAGES] if entry.path.over_cards else list(STAGES)
@@ -202,7 +202,7 @@ def place_of(stage: str) -> int:
 
 def drawn_lanes(lanes: Sequence[Lane]) -> list[Lane]:
     """Choose the lanes that are drawn, evenly where there are too many."""
-    return [lanes[place] for place in chosen_points(len(lanes), MOST_LANES)]
+    return [lanes[index] for index in chosen_points(len(lanes), MOST_LANES)]
 
 
 def lanes_table(lanes: Sequence[Lane], name: str) -> Table:
@@ -274,10 +274,10 @@ def lane_svg(lane: Lane, top: int) -> tuple[str, int]:
     """Draw one lane; return it with its height."""
     parts = [f'<text class="lane" x="1" y="{top + 16}">{escape(lane_title(lane))}</text>']
     lines = 0
-    for place, station in enumerate(lane.stations):
-        left = 1 + place * (BOX + GAP)
+    for index, station in enumerate(lane.stations):
+        left = 1 + index * (BOX + GAP)
         middle = top + HEAD + HIGH // 2
-        if place:
+        if index:
             parts.append(
                 f'<path class="arrow" d="M{left - GAP + 3} {middle}H{left - 5}m-6 -4l6 4l-6 4"/>'
             )

@@ -101,8 +101,8 @@ def points_of(entry: Entry, column: str, published: Published) -> list[Point]:
     scenario = entry.run.scenario.name
     printed: Published = published if entry.judged else {}
     found = (
-        (place, statistic, entry.estimates.get((column, entry.reading, statistic)))
-        for place, statistic in enumerate(STATISTICS)
+        (index, statistic, entry.estimates.get((column, entry.reading, statistic)))
+        for index, statistic in enumerate(STATISTICS)
     )
     return [
         Point(place, estimate, printed.get((scenario, column, statistic)))

@@ -178,7 +178,7 @@ def packets_of(events: DataFrame) -> list[Packet]:
         int(packet): (int(angle), int(height))
         for packet, angle, height in ends.itertuples(index=False)
     }
-    return [Packet(number, goals[number], tuple(found)) for number, found in steps.items()]
+    return [Packet(number, goals[number], tuple(step)) for number, step in steps.items()]
 
 
 def script_data(

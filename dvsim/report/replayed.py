@@ -36,24 +36,24 @@ US = 1e-6  # of a picosecond
 MOST_SAID = 8  # ranks that are named in the words of a figure
 
 
-def replay_page(found: Sequence[Replay], command: str) -> Page:
+def replay_page(replays: Sequence[Replay], command: str) -> Page:
     """Return the page of a trace over fabrics."""
-    first = found[0]
+    first = replays[0]
     skipped = Table(
         "skipped",
         "What the trace has and a replay does not",
         ["what", "how often"],
         [[Cell(what), number(count)] for what, count in first.skipped.items()],
     )
-    said = [line.strip() for line in answer(found) if isinstance(line, str)]
+    said = [line.strip() for line in answer(replays) if isinstance(line, str)]
     return Page(
         f"{first.graph.name}: {first.graph.ranks:,} ranks",
         [
             Section("answer", "The answer", answered(said)),
-            Section("fabrics", "Fabrics", [parts_drawing(found), _fabrics(found)]),
-            Section("ranks", "Ranks", [finish_drawing(found), spent_drawing(first)]),
+            Section("fabrics", "Fabrics", [parts_drawing(replays), _fabrics(replays)]),
+            Section("ranks", "Ranks", [finish_drawing(replays), spent_drawing(first)]),
             Section("messages", "Messages", [sizes_drawing(first), *tables(skipped)]),
-            Section("origin", "Where it comes from", [_origin(found), *commands([command])]),
+            Section("origin", "Where it comes from", [_origin(replays), *commands([command])]),
         ],
     )
 
@@ -62,15 +62,15 @@ def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> lis
     """Return bars that are stacked where the layout says so, a colour for each row."""
     return [
         {"type": "bar", "name": row, "x": list(x), "y": [float(value) for value in values],
-         "marker": {"color": COLOURS[place % len(COLOURS)]}}
-        for place, (row, values) in enumerate(rows.items())
+         "marker": {"color": COLOURS[index % len(COLOURS)]}}
+        for index, (row, values) in enumerate(rows.items())
     ]  # fmt: skip
 
 
-def parts_drawing(found: Sequence[Replay]) -> Drawing:
+def parts_drawing(replays: Sequence[Replay]) -> Drawing:
     """Draw what the time to solution is spent on, over each fabric."""
-    names = [one.fabric.name for one in found]
-    rows = {part: [one.parts[part] * US for one in found] for part in PARTS}
+    names = [one.fabric.name for one in replays]
+    rows = {part: [one.parts[part] * US for one in replays] for part in PARTS}
     said = "; ".join(
         f"{name}: " + ", ".join(f"{part} {amount_text(rows[part][at] * 1e-6, unit='s')}"
                                 for part in PARTS if rows[part][at])
@@ -88,7 +88,7 @@ def parts_drawing(found: Sequence[Replay]) -> Drawing:
     )
 
 
-def finish_drawing(found: Sequence[Replay]) -> Drawing:
+def finish_drawing(replays: Sequence[Replay]) -> Drawing:
     """Draw when each rank is done, over each fabric."""
     traces = [
         scatter(
@@ -97,22 +97,22 @@ def finish_drawing(found: Sequence[Replay]) -> Drawing:
             (one.finish_ps * US).tolist(),
             "lines+markers",
             marker={"size": 4},
-            line={"width": 1, "color": COLOURS[place % len(COLOURS)]},
+            line={"width": 1, "color": COLOURS[index % len(COLOURS)]},
         )
-        for place, one in enumerate(found)
+        for index, one in enumerate(replays)
     ]
     said = "; ".join(
         f"{one.fabric.name}: rank {int(one.finish_ps.argmin())} first, after "
         f"{amount_text(float(one.finish_ps.min()) * 1e-12, unit='s')}, rank "
         f"{int(one.finish_ps.argmax())} last, after "
         f"{amount_text(float(one.finish_ps.max()) * 1e-12, unit='s')}"
-        for one in found
+        for one in replays
     )
-    looks = layout(tall(len(found)), {"title": "rank"}, {"title": "us", "rangemode": "tozero"})
+    looks = layout(tall(len(replays)), {"title": "rank"}, {"title": "us", "rangemode": "tozero"})
     return Drawing(
         "finish",
         "When each rank is done",
-        f"Finish times of {found[0].graph.ranks:,} ranks. {said}.",
+        f"Finish times of {replays[0].graph.ranks:,} ranks. {said}.",
         "A line that is level has ranks that end together. The last one is the time to solution.",
         traces,
         looks,
@@ -185,21 +185,21 @@ def sizes_drawing(replay: Replay) -> Drawing:
     )
 
 
-def _fabrics(found: Sequence[Replay]) -> Table:
+def _fabrics(replays: Sequence[Replay]) -> Table:
     """Return a row for each fabric."""
     rows = [
         {"fabric": Cell(one.fabric.name), "time us": number(one.time_ps * US)}
         | {f"{part} us": number(one.parts[part] * US) for part in PARTS}
         | {"msg/s per rank": number(one.message_rate), "model": Cell(one.fabric.title)}
-        for one in found
+        for one in replays
     ]
     return table_of("fabrics", "Time to solution and its parts", rows)
 
 
-def _origin(found: Sequence[Replay]) -> Table:
+def _origin(replays: Sequence[Replay]) -> Table:
     """Return the trace and the numbers of each fabric."""
-    rows = [[Cell("trace"), Cell(found[0].graph.name)]]
-    for one in found:
+    rows = [[Cell("trace"), Cell(replays[0].graph.name)]]
+    for one in replays:
         costs = ", ".join(f"{key} {value:,}" for key, value in one.fabric.costs._asdict().items())
         said = f"; fitted to {one.fabric.fitted}" if one.fabric.fitted else ""
         rows.append([Cell(one.fabric.name), Cell(f"{one.fabric.title}: {costs}{said}", "prose")])

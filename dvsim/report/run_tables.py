@@ -146,8 +146,8 @@ def rate_cell(value: float | None, unit: str) -> Cell:
 def events_of(entry: Entry, metric: str) -> float | None:
     """Sum a counter over the components that keep it; mean over iterations and replications."""
     values = [
-        found.value
-        for (_, reading, name), found in entry.estimates.items()
+        estimate.value
+        for (_, reading, name), estimate in entry.estimates.items()
         if reading == "counter" and name == metric
     ]
     return sum(values) if values else None

@@ -169,7 +169,7 @@ def course_drawing(
 def size_axis(sizes: Sequence[int]) -> dict[str, Any]:
     """Give the axis of message sizes, with a name at every size or at every so many."""
     step = -(-len(sizes) // MOST_TICKS)
-    shown = [size for place, size in enumerate(sizes) if place % step == 0]
+    shown = [size for index, size in enumerate(sizes) if index % step == 0]
     return {
         "type": "log",
         "title": "size of a message",

@@ -102,7 +102,7 @@ def index_trace(rows: Sequence[Row], order: str) -> dict[str, Any]:
     return scatter(
         text,
         value,
-        [place - shift for place in range(len(rows))],
+        [index - shift for index in range(len(rows))],
         error_x=error_bars(value, low, high, thickness=1.5, width=3),
         marker=marker(colour, 9, symbol),
         hovertemplate=f"%{{x:.3f}} {text}<extra></extra>",

@@ -156,11 +156,11 @@ def lines_of(group: Group) -> list[Line]:
     """Read the samples of every column of a group."""
     lines = []
     for entry in group.entries:
-        for place, column in enumerate(entry.columns):
+        for index, column in enumerate(entry.columns):
             time, rate = column_series(entry.run, column, entry.reading)
             raw = active(time, rate)
             empty = 1 - len(raw[1]) / len(rate) if len(rate) else 1.0
-            dash = DASHES[place % len(DASHES)]
+            dash = DASHES[index % len(DASHES)]
             lines.append(Line(entry, column, dash, raw, smooth(*raw), empty))
     return lines
 

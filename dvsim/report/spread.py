@@ -60,14 +60,14 @@ def spread_drawings(sweep: Sweep, name: str) -> list[Drawing]:
 def drawn_points(sweep: Sweep, table: DataFrame) -> dict[int, bool]:
     """Choose the points that are drawn; those that are seen at first come first."""
     there = sorted(set(table["point"]))
-    points = [int(there[place]) for place in chosen_points(len(there), MOST_DRAWN)]
-    seen = [points[place] for place in chosen_points(len(points), MOST_SEEN)]
+    points = [int(there[index]) for index in chosen_points(len(there), MOST_DRAWN)]
+    seen = [points[index] for index in chosen_points(len(points), MOST_SEEN)]
     return dict.fromkeys(seen, True) | {point: False for point in points if point not in seen}
 
 
 def point_trace(
     sweep: Sweep,
-    place: int,
+    index: int,
     point: int,
     seen: bool,
     x: Sequence[float] | Floats,
@@ -76,7 +76,7 @@ def point_trace(
     hover: str,
 ) -> dict[str, Any]:
     """Return the line of a point, as all figures about points draw it."""
-    colour = COLOURS[place % len(COLOURS)]
+    colour = COLOURS[index % len(COLOURS)]
     return scatter(
         sweep.name_of(point) + (" (not settled)" if point in sweep.notes else ""),
         x,
@@ -85,7 +85,7 @@ def point_trace(
         legendgroup=f"p{point}",
         visible=True if seen else "legendonly",
         line={"color": colour, "width": 1.8},
-        marker={"color": colour, "size": 7, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+        marker={"color": colour, "size": 7, "symbol": SYMBOLS[index % len(SYMBOLS)]},
         hovertemplate=f"{hover}<extra>%{{fullData.name}}</extra>",
     )
 
@@ -103,13 +103,13 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
     traces = law_traces(sweep, points) if kind == "hops" else []
     said = []
     low, high = np.inf, 1.0
-    for place, (point, seen) in enumerate(points.items()):
+    for index, (point, seen) in enumerate(points.items()):
         rows = table[table["point"] == point]
         values, packets = rows["value"].to_numpy(np.float64), rows["packets"].to_numpy(np.float64)
         where, share = binned(values, packets)
         low, high = min(low, float(values.min())), max(high, float(values.max()))
         hover = "%{x:.0f}: %{y:.3%}"
-        traces.append(point_trace(sweep, place, point, seen, where, share, "lines", hover))
+        traces.append(point_trace(sweep, index, point, seen, where, share, "lines", hover))
         traces[-1]["line"]["shape"] = "hvh"
         mean = float(values @ packets / packets.sum())
         said.append(
@@ -208,12 +208,12 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     levels = table["level"].nunique() > 1
     traces: list[dict[str, Any]] = []
     said = []
-    for place, (point, seen) in enumerate(points.items()):
+    for index, (point, seen) in enumerate(points.items()):
         for level, rows in table[table["point"] == point].groupby("level"):
             values = rows[metric].to_numpy(np.float64)
             drawn = [round(value, 6) for value in values.tolist()]
             x, mode = rows["cylinder"].tolist(), "lines+markers"
-            lines = point_trace(sweep, place, point, seen, x, drawn, mode, BY_CYLINDER)
+            lines = point_trace(sweep, index, point, seen, x, drawn, mode, BY_CYLINDER)
             if levels:
                 lines["name"] += f", level {level}"
                 lines["line"]["width"] = 1.8 + 0.8 * int(str(level))
@@ -221,7 +221,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
             text = f"{number_text(float(values[0]))} outside, {number_text(float(values[-1]))}"
             said.append(f"{lines['name']}: {text} on the last cylinder")
         if metric == "blocked":
-            traces += blocked_theory(sweep, place, point, seen)
+            traces += blocked_theory(sweep, index, point, seen)
     title = "Blocked descents" if metric == "blocked" else "Occupancy"
     unit = "share of wanted descents" if metric == "blocked" else "packets per node"
     theory = any(trace["line"].get("dash") for trace in traces)
@@ -239,7 +239,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     )
 
 
-def blocked_theory(sweep: Sweep, place: int, point: int, seen: bool) -> list[dict[str, Any]]:
+def blocked_theory(sweep: Sweep, index: int, point: int, seen: bool) -> list[dict[str, Any]]:
     """Give what theory says of the blocking at a point, dashed in its colour."""
     table = sweep.tables["theory"]
     table = table[(table["point"] == point) & table["metric"].str.startswith(BLOCKED)]
@@ -247,7 +247,7 @@ def blocked_theory(sweep: Sweep, place: int, point: int, seen: bool) -> list[dic
     for name, rows in table.groupby("name", sort=False):
         cylinders = rows["metric"].str.removeprefix(BLOCKED).astype(int).tolist()
         shares = rows["value"].tolist()
-        line = point_trace(sweep, place, point, seen, cylinders, shares, "lines", BY_CYLINDER)
+        line = point_trace(sweep, index, point, seen, cylinders, shares, "lines", BY_CYLINDER)
         line["line"] |= {"dash": "dash", "width": 1.4}
         line["name"] = escape(f"{sweep.name_of(point)}, {str(name).replace('-', ' ')}")
         traces.append(line | {"showlegend": False})

@@ -39,8 +39,8 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
         version = str(result.manifest.get("version", ""))
         backend = str(result.manifest.get("backend", getattr(result, "backend", "")))
         values = [result.scenario.name, backend, result.seed, result.replications, version]
-        for place, (name, value) in enumerate(zip(KEYS, values, strict=True)):
-            table.insert(place, name, [value] * len(table))
+        for index, (name, value) in enumerate(zip(KEYS, values, strict=True)):
+            table.insert(index, name, [value] * len(table))
         for run in own if validation is not None and validation.rows else ():
             judge = judged.get(run.scenario.name) is run and run.backend != "emu"
             table = with_verdicts(table, run.scenario.readings[0], validation if judge else None)

@@ -98,7 +98,7 @@ def _cell(outcome: Outcome, name: str) -> Cell:
 
 def answer_drawing(answer: Answer) -> Drawing | None:
     """Draw the ratios of all variants, a mark for each scenario; None where there is no ratio."""
-    traces = [_trace(part, place) for place, part in enumerate(answer.parts)]
+    traces = [_trace(part, index) for index, part in enumerate(answer.parts)]
     if not any(trace["x"] for trace in traces):
         return None
     labels = list(dict.fromkeys(label for trace in traces for label in trace["y"]))
@@ -148,9 +148,9 @@ def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
     return min(0.9, low) / 1.1, max(1.1, high)
 
 
-def _trace(part: Part, place: int) -> dict[str, Any]:
+def _trace(part: Part, index: int) -> dict[str, Any]:
     known = [(outcome, outcome.ratio) for outcome in part.outcomes if outcome.ratio is not None]
-    look = {"color": COLOURS[place % len(COLOURS)], "symbol": SYMBOLS[place % len(SYMBOLS)]}
+    look = {"color": COLOURS[index % len(COLOURS)], "symbol": SYMBOLS[index % len(SYMBOLS)]}
     return scatter(
         part.label,
         [times.value for _, times in known],

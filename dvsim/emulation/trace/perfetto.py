@@ -71,7 +71,7 @@ def write_trace(
     def lines_of(place: int) -> list[Line]:
         return [*_lines(rows[place], pids[rows[place].component], place + FIRST, arrows)]
 
-    blocks = [lines_of(place) for place in range(len(rows))]
+    blocks = [lines_of(index) for index in range(len(rows))]
     sizes = [sum(len(text) + 2 for _, text in block) for block in blocks]
     names = [*_names(rows, pids)]
     fixed = sum(len(text) + 2 for text in names) + 2000 + 80 * len(rows)
@@ -81,7 +81,7 @@ def write_trace(
         blocks[place] = lines_of(place)
         sizes[place] = sum(len(text) + 2 for _, text in blocks[place])
     arrows = timeline.arrows  # those that have lost an end since are left out
-    blocks = [lines_of(place) for place in range(len(rows))]
+    blocks = [lines_of(index) for index in range(len(rows))]
     sampled = [*sampled, *timeline.sampled()]
     metadata = {**about, "sampled": sampled}
     lines = sorted((line for block in blocks for line in block), key=lambda line: line[0])

@@ -182,9 +182,9 @@ def _cards(
     used = [point for point in points if point.size in ends]
     windows = " and ".join(str(one) for one in sorted({one.window for one in used}))
     sizes = " and ".join(f"{size} B" for size in sorted(ends))
-    found = nearest(_begin(used), partial(_misses, scenario, used), diff_step=0.001)
+    fit = nearest(_begin(used), partial(_misses, scenario, used), diff_step=0.001)
     known = {"source": command, "fitted": f"{sizes} with windows of {windows}"}
-    made = _put(scenario.cards, found, confidence="calibrated", **known)
+    made = _put(scenario.cards, fit, confidence="calibrated", **known)
     roles = ("storage", "broker")
     return {role: replace(made[role], name=f"{name}-{made[role].kind}") for role in roles}
 

@@ -114,9 +114,9 @@ def known(loss: Loss, outcome: Outcome) -> list[Known]:
     several = len(same) > 1
     least = max(best.loss, 1e-12)
     results = []
-    for place, ratio in enumerate(ratios):
+    for index, ratio in enumerate(ratios):
         step = np.zeros_like(best.at)
-        step[place] = STEP
+        step[index] = STEP
         down, up = (loss(best.at + sign * step) / least for sign in (-1, 1))
         results.append(Known(down, up, float(ratio) if several else None))
     return results

@@ -224,8 +224,8 @@ def _kinds(scenario: Spec) -> set[str]:
 def _declared(cases: Sequence[Asked]) -> frozenset[int]:
     """Return the cases that ``[lab]`` calls fitted."""
     found = {
-        place
-        for place, one in enumerate(cases)
+        index
+        for index, one in enumerate(cases)
         if {(one.case.label, one.size), ("", one.size)} & set(one.data.about.fitted or ())
     }
     if not found:
@@ -246,8 +246,8 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
             if not word.strip().isdigit():
                 raise ScenarioError.at(argument, f"'{part.strip()}' is not of the form r1:8,2048")
             meant = {
-                place
-                for place, one in enumerate(cases)
+                index
+                for index, one in enumerate(cases)
                 if one.size == int(word) and (not colon or label in _words(one.case))
             }
             if not meant:

@@ -91,8 +91,8 @@ def _rates(
             continue
         if not isinstance(numbers, list):
             raise ScenarioError.at(path, "must be a list of numbers", name)
-        for place, number in enumerate(numbers):
-            _check(path, f"{name}[{place}]", number)
+        for index, number in enumerate(numbers):
+            _check(path, f"{name}[{index}]", number)
         samples = np.sort(np.array(numbers, dtype=np.float64))
         interval = Sample("interval", INTERVAL_S)
         yield Case(

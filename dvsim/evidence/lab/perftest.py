@@ -137,8 +137,8 @@ def _compact(path: Path, number: int, match: re.Match[str], heads: list[str], lo
     if len(cells) > 2 * len(latencies):
         message = f"has {len(cells) // 2} latencies; the line of names has {len(latencies)}"
         raise ScenarioError.at(path, message, line=number)
-    for place, (numbers, unit) in enumerate(zip(cells[::2], cells[1::2], strict=False)):
-        _take(path, number, log, (latencies[place], numbers, unit))
+    for index, (numbers, unit) in enumerate(zip(cells[::2], cells[1::2], strict=False)):
+        _take(path, number, log, (latencies[index], numbers, unit))
 
 
 def _take(path: Path, line: int, log: _Log, quantity: tuple[str, str, str]) -> None:

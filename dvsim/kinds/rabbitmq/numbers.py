@@ -65,8 +65,8 @@ def point_numbers(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> P
         found = estimate([_mean(values) for values in by_replication.values()])
         if name not in stages or found.value > stages[name].value:
             stages[name] = found  # the busiest of several alike
-    results |= {f"busy_{name}": found for name, found in stages.items()}
-    shares = [Stage(name, found.value) for name, found in stages.items()]
+    results |= {f"busy_{name}": stage for name, stage in stages.items()}
+    shares = [Stage(name, stage.value) for name, stage in stages.items()]
     busiest = max(shares, key=lambda stage: stage.utilisation, default=None)
     limit = limit_of(busiest, scenario, results["delivered_rate"].value)
     return PointNumbers({}, results, "" if limit is None else str(limit))

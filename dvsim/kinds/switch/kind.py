@@ -109,26 +109,26 @@ class SwitchKind(PointsKind):
         from dvsim.kinds.switch.points import switch_of
 
         table, traffic = scenario.switch, scenario.traffic
-        place: KeyPath = ("compare", "with")
+        key_path: KeyPath = ("compare", "with")
         if scenario.record and table is None:
             yield ("record",), "is of a switch alone; of a network no packet is followed"
         if scenario.compare and table is None:
-            yield place, "theory is of a switch alone, not of a network"
+            yield key_path, "theory is of a switch alone, not of a network"
         if table is None:
             return
         if scenario.compare and traffic.pattern != "uniform":
-            yield place, f"theory is of uniform traffic, not of pattern '{traffic.pattern}'"
+            yield key_path, f"theory is of uniform traffic, not of pattern '{traffic.pattern}'"
         if "mean-field" in scenario.compare:
             if len(switch_of(table).injecting) < table.angles:
-                yield place, "'mean-field' needs a switch whose angles all inject"
+                yield key_path, "'mean-field' needs a switch whose angles all inject"
             if table.faults:
-                yield place, "'mean-field' knows no faults"
+                yield key_path, "'mean-field' knows no faults"
         if "butterfly" in scenario.compare:
             inputs = switch_of(table).inputs
             if inputs & (inputs - 1):
-                yield place, f"'butterfly' needs a power of two of inputs, here are {inputs}"
+                yield key_path, f"'butterfly' needs a power of two of inputs, here are {inputs}"
             if traffic.injection == "queue":
-                yield place, "'butterfly' has no queues; use injection 'drop'"
+                yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
     described = METRICS
     units = UNITS

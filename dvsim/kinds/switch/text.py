@@ -52,7 +52,7 @@ def study_lines(study: Study) -> Iterator[str | Table]:
 def _groups(head: list[str], keys: list[str]) -> list[int]:
     """Return how many columns stay together: a metric, its ±, and the theory beside."""
     metrics = {heading for heading, _, _ in COLUMNS.values()} | {"p99", "latency ns", "lost"}
-    first = [place for place in range(len(keys), len(head)) if head[place] in metrics]
+    first = [index for index in range(len(keys), len(head)) if head[index] in metrics]
     return [end - begin for begin, end in pairwise([*first, len(head)])]
 
 

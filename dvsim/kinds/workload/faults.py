@@ -76,25 +76,25 @@ def faults_of(given: Iterable[str], planes: int, tree: Tree) -> Faults:
         ScenarioError: If one is not understood, there is no such port or plane, or two ports
             share no plane.
     """
-    found = Faults(told=tuple(given))
-    for text in found.told:
-        _add(found, text, planes, tree)
-    left = {port: set(range(planes)) for port, _ in found.cuts}
-    for port, plane in found.cuts:
+    faults = Faults(told=tuple(given))
+    for text in faults.told:
+        _add(faults, text, planes, tree)
+    left = {port: set(range(planes)) for port, _ in faults.cuts}
+    for port, plane in faults.cuts:
         left[port].discard(plane)
-    alive = {port: mine for port, mine in left.items() if port not in found.dead}
+    alive = {port: mine for port, mine in left.items() if port not in faults.dead}
     for port, mine in alive.items():
         if not mine:
             _refuse(
-                " and ".join(found.told), f"port {port} has no plane left; say: dead port={port}"
+                " and ".join(faults.told), f"port {port} has no plane left; say: dead port={port}"
             )
         for other, theirs in alive.items():
             if not mine & theirs:
-                _refuse(" and ".join(found.told), f"ports {port} and {other} share no plane")
-    return found
+                _refuse(" and ".join(faults.told), f"ports {port} and {other} share no plane")
+    return faults
 
 
-def _add(found: Faults, text: str, planes: int, tree: Tree) -> None:
+def _add(faults: Faults, text: str, planes: int, tree: Tree) -> None:
     kind, *words = text.split()
     if kind not in FORMS:
         _refuse(text, f"must begin with {', '.join(FORMS)}", nearest(kind, FORMS))
@@ -106,20 +106,20 @@ def _add(found: Faults, text: str, planes: int, tree: Tree) -> None:
     if kind == "dead" and "plane" in keys:
         plane = _number(text, "plane", keys, planes)
         if "up" in keys:
-            found.links.append((*_link(text, keys, tree), plane))
+            faults.links.append((*_link(text, keys, tree), plane))
         else:
-            found.cuts += [(one, plane) for one in ([port] if port >= 0 else range(tree.ports))]
+            faults.cuts += [(one, plane) for one in ([port] if port >= 0 else range(tree.ports))]
     elif kind == "dead":
-        found.dead.add(port)
+        faults.dead.add(port)
     elif kind == "slow":
-        found.slow[port] = _factor(text, keys["by"], 1.0, MOST_SLOWER)
+        faults.slow[port] = _factor(text, keys["by"], 1.0, MOST_SLOWER)
     else:
-        found.chance[port] = _factor(text, keys["chance"], 0.0, MOST_CHANCE)
+        faults.chance[port] = _factor(text, keys["chance"], 0.0, MOST_CHANCE)
         try:
             again = whole(read(keys.get("again", AGAIN), "time"), keys.get("again", AGAIN), "time")
         except UnitError as error:
             _refuse(text, f"again: {error.message}")
-        found.again_ps = max(found.again_ps, again)
+        faults.again_ps = max(faults.again_ps, again)
 
 
 def _link(text: str, keys: Mapping[str, str], tree: Tree) -> tuple[int, int, int]:

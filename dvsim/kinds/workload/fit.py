@@ -88,15 +88,15 @@ def _table(path: Path) -> Iterator[tuple[Graph, float]]:
         return
     with path.open("rb") as file:
         head = file.read(4096)
-    found = _HEAD.search(head.decode("utf-8", "replace"))
-    if found is None or b"\0" in head:
+    match = _HEAD.search(head.decode("utf-8", "replace"))
+    if match is None or b"\0" in head:
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         row = _LINE.match(line)
         if row is None or float(row["value"]) == 0:
             continue
         size, value = int(row["size"]), float(row["value"])
-        if found["what"] == "Latency":
+        if match["what"] == "Latency":
             yield ping_pong(size), 2 * ROUNDS * value * 1000
         elif size:
             yield window(size), WINDOW * size / value * 1000
@@ -154,8 +154,8 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
         return np.column_stack([(residuals(logs + step) - here) / STEP for step in steps])
 
     edge = float(np.log(FURTHEST))
-    found = least_squares(residuals, np.zeros(len(free)), slopes, bounds=(-edge, edge))
-    best = made(found.x)
+    fit = least_squares(residuals, np.zeros(len(free)), slopes, bounds=(-edge, edge))
+    best = made(fit.x)
     worst = max(abs(ratio - 1) for ratio in ratios(best))
     names = ", ".join(dict.fromkeys(one.name for one in measured))
     said = f"{names}; times within {100 * worst:.1f} %"

@@ -123,11 +123,11 @@ class Graph:
     @property
     def digest(self) -> str:
         """Sixteen hex digits that are equal for equal operations and edges."""
-        found = hashlib.blake2b(digest_size=8)
+        digest = hashlib.blake2b(digest_size=8)
         for name in ("first", "kind", "peer", "tag", "size", "cpu", "nic", *EDGES):
-            found.update(np.ascontiguousarray(getattr(self, name)).tobytes())
-        found.update(bytes([self.agent] if self.agent else []))
-        return found.hexdigest()
+            digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
+        digest.update(bytes([self.agent] if self.agent else []))
+        return digest.hexdigest()
 
     def rank_of(self, operation: int) -> int:
         """Return the rank of an operation."""

@@ -78,14 +78,14 @@ class WorkloadKind(PointsKind):
         if not path.exists():
             return scenario, [document.fault(key, f"there is no such file or folder: {path}")]
         try:
-            found = digest_of(path, scenario.algorithms)
+            digest = digest_of(path, scenario.algorithms)
         except ScenarioError as error:
             return scenario, list(error.faults)
-        if program.digest not in (None, found):
-            message = f"the trace is another one: it holds {found}"
+        if program.digest not in (None, digest):
+            message = f"the trace is another one: it holds {digest}"
             return scenario, [document.fault(("program", "digest"), message)]
         name = os.path.relpath(path, Path(scenario.path).parent)
-        return replace(scenario, program=replace(program, trace=name, digest=found)), []
+        return replace(scenario, program=replace(program, trace=name, digest=digest)), []
 
     def refused(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield what the fabric refuses, and ranks that are none."""
@@ -141,10 +141,10 @@ class WorkloadKind(PointsKind):
         """Replay the program; replications differ in a random placement only."""
         from dvsim.kinds.workload.model import replayed
 
-        found = replayed(scenario, seed, replication)
-        metrics = {"time": found.time_ns, "message_rate": found.message_rate}
-        metrics |= {f"{part}_time": value / 1000 for part, value in found.parts.items()}
-        metrics |= {"messages": found.graph.messages, "bytes": found.graph.bytes}
+        replay = replayed(scenario, seed, replication)
+        metrics = {"time": replay.time_ns, "message_rate": replay.message_rate}
+        metrics |= {f"{part}_time": value / 1000 for part, value in replay.parts.items()}
+        metrics |= {"messages": replay.graph.messages, "bytes": replay.graph.bytes}
         return Plain({name: float(metrics[name]) for name in self.units}, fidelity="flow")
 
     def lines(self, result: Any) -> Iterator[Any]:  # noqa: ANN401 - as in the contract

@@ -187,11 +187,11 @@ class Program:
             self._served[hold.peer].append(Served(rank, hold=hold, releases=True))
         self._calls[rank].append((UNLOCK, 0, holds))
 
-    def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
+    def resolved(self, rank: int, index: int, peer: int, tag: int, communicator: int) -> None:
         """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
-        kind, line, _, size, old, request = self._calls[rank][place]
+        kind, line, _, size, old, request = self._calls[rank][index]
         new = self._tag(communicator, tag) if old == ANY and tag >= 0 else old
-        self._calls[rank][place] = (kind, line, peer, size, new, request)
+        self._calls[rank][index] = (kind, line, peer, size, new, request)
 
     def waits(self, rank: int, places: Sequence[int]) -> int:
         """Let the last call of a rank wait for those at some places, not for the one before it.

@@ -113,13 +113,13 @@ class Cursor:
     ) -> None:
         """Add the operations of all calls; `waits` are those of calls that are not in a row."""
         ends: dict[int, list[int]] = {}
-        for place, call in enumerate(calls):
-            if place in waits:
-                found = dict.fromkeys(end for before in waits[place] for end in ends[before])
+        for index, call in enumerate(calls):
+            if index in waits:
+                found = dict.fromkeys(end for before in waits[index] for end in ends[before])
                 self.after, self.started = list(found), []
             self._add(call, communicators)
             if waits:
-                ends[place] = self.after
+                ends[index] = self.after
 
     def _add(self, call: tuple[Any, ...], communicators: Sequence[Communicator]) -> None:
         """Add the operations of a call."""

@@ -21,13 +21,13 @@ SAME = 0.005
 """Relative difference of times from which on it is worth a word."""
 
 
-def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
+def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     """Yield the answer, what was replayed, and a table of the fabrics."""
-    first, graph = found[0], found[0].graph
+    first, graph = replays[0], replays[0].graph
     yield f"{graph.name}: {_time(first.time_ps)} over {first.fabric.name}, {_spent(first)}"
     more = [
         f"{one.fabric.name} takes {_times(one.time_ps / first.time_ps)} as long"
-        for one in found[1:]
+        for one in replays[1:]
         if first.time_ps
     ]
     traced = graph.traced_ns
@@ -48,7 +48,7 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
     for what, count in first.skipped.items():
         yield f"  not replayed: {count:,} {what}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
-    rows = [_row(one, first.time_ps) for one in found]
+    rows = [_row(one, first.time_ps) for one in replays]
     yield Table(head, rows, range(1, len(head) - 1))
 
 

@@ -85,5 +85,5 @@ def program_of(
 
 def rank_in(path: Path, name: re.Pattern[str]) -> int | None:
     """Return the rank that the name of a file has as its second group; None if it has none."""
-    found = name.fullmatch(path.name)
-    return int(found[2]) if found else None
+    match = name.fullmatch(path.name)
+    return int(match[2]) if match else None

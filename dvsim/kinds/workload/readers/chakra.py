@@ -65,8 +65,8 @@ def is_file(path: Path, head: bytes) -> bool:
 
 def files_beside(path: Path) -> list[Path]:
     """Return the files of all ranks of a trace, given that of one."""
-    found = NAME.fullmatch(path.name)
-    return files_of_ranks(path, NAME, found[1] if found else "")
+    match = NAME.fullmatch(path.name)
+    return files_of_ranks(path, NAME, match[1] if match else "")
 
 
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:

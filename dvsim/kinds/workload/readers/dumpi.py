@@ -41,8 +41,8 @@ def is_file(path: Path, head: bytes) -> bool:
 
 def files_beside(path: Path) -> list[Path]:
     """Return the files of all ranks of a trace, given that of one or its ``.meta``."""
-    found = NAME.fullmatch(path.name)
-    return files_of_ranks(path, NAME, found[1] if found else path.stem)
+    match = NAME.fullmatch(path.name)
+    return files_of_ranks(path, NAME, match[1] if match else path.stem)
 
 
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
@@ -68,8 +68,8 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
 
 def _counted(first: Path, ranks: int) -> None:
     """Refuse a trace with fewer files than its ``.meta`` says that it has ranks."""
-    found = NAME.fullmatch(first.name)
-    meta = first.with_name(f"{found[1]}.meta") if found else first
+    match = NAME.fullmatch(first.name)
+    meta = first.with_name(f"{match[1]}.meta") if match else first
     if meta.suffix == ".meta" and meta.is_file():
         for line, text in lines_of(meta):
             key, _, value = text.partition("=")
@@ -293,11 +293,11 @@ Ended = list[tuple[int, Status | None]]
 
 
 def _several(requests: Sequence[int], places: Sequence[int], statuses: Sequence[Status]) -> Ended:
-    found: Ended = []
+    ended: Ended = []
     for at, place in enumerate(places):
         if 0 <= place < len(requests) and requests[place] != NULL:
-            found.append((requests[place], statuses[at] if at < len(statuses) else None))
-    return found
+            ended.append((requests[place], statuses[at] if at < len(statuses) else None))
+    return ended
 
 
 def _one(request: int, statuses: Sequence[Status]) -> Ended:

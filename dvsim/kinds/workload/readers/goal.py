@@ -101,13 +101,13 @@ class _Reading:
         for self.line, line in enumerate(lines, 1):
             place = len(line) - len(line.lstrip())
             while place < len(line):
-                found = _STATEMENT.match(line, place)
-                if found is None:
+                match = _STATEMENT.match(line, place)
+                if match is None:
                     raise self.wrong(
                         f"is no statement of GOAL: {line[place:].strip()[:MOST_SHOWN]}"
                     )
-                self.take(found)
-                place = found.end()
+                self.take(match)
+                place = match.end()
         if self.builder is None:
             raise self.wrong("has no num_ranks", 1)
         if self.rank >= 0:
@@ -119,26 +119,26 @@ class _Reading:
             raise self.wrong(f"rank {missing[0]} is missing{more}, of {self.builder.ranks}")
         return self.builder.build()
 
-    def take(self, found: re.Match[str]) -> None:
+    def take(self, match: re.Match[str]) -> None:
         """Take one statement."""
-        kind = found.lastgroup
-        numbers = [found[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
-        numbers += [value for _, value in _OPTION.findall(found["options"] or "")]
+        kind = match.lastgroup
+        numbers = [match[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
+        numbers += [value for _, value in _OPTION.findall(match["options"] or "")]
         largest = max(numbers, key=len)
         if len(largest) > MOST_DIGITS:
             raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
-        if found["ranks"] is not None:
+        if match["ranks"] is not None:
             if self.builder is not None:
                 raise self.wrong("num_ranks is there twice")
-            ranks = int(found["ranks"])
+            ranks = int(match["ranks"])
             if ranks > self.blocks:  # before as many are counted
                 raise self.wrong(f"num_ranks is {ranks}, but there are fewer ranks in the file")
             self.builder = Builder(ranks, self.file, (self.file,))
             self.builder.agent = min(self.agent, MOST_CPU)
         elif self.builder is None:
             raise self.wrong("num_ranks must come first")
-        elif found["rank"] is not None:
-            self.begin(int(found["rank"]))
+        elif match["rank"] is not None:
+            self.begin(int(match["rank"]))
         elif self.rank < 0:
             raise self.wrong("is outside of a rank")
         elif (kind == "open") == self.opened:
@@ -149,10 +149,10 @@ class _Reading:
             self.opened = True
         elif kind == "close":
             self.close()
-        elif found["edge"] is not None:
-            self.edges.append((found["one"], found["other"], found["edge"][0] == "i", self.line))
+        elif match["edge"] is not None:
+            self.edges.append((match["one"], match["other"], match["edge"][0] == "i", self.line))
         else:
-            self.operation(found, self.builder)
+            self.operation(match, self.builder)
 
     def begin(self, rank: int) -> None:
         """Begin a rank, whose bracket opens next."""
@@ -178,20 +178,20 @@ class _Reading:
         self.edges, self.labels, self.rank, self.opened = [], {}, -1, False
         self.operations = 0
 
-    def operation(self, found: re.Match[str], builder: Builder) -> None:
+    def operation(self, match: re.Match[str], builder: Builder) -> None:
         """Add an operation."""
-        options = {name: int(value) for name, value in _OPTION.findall(found["options"])}
+        options = {name: int(value) for name, value in _OPTION.findall(match["options"])}
         builder.line = self.line
-        if found["calc"] is not None:
+        if match["calc"] is not None:
             number = builder.calc(
-                self.rank, int(found["calc"]) * PS_PER_NS, cpu=options.get("cpu", 0)
+                self.rank, int(match["calc"]) * PS_PER_NS, cpu=options.get("cpu", 0)
             )
         else:
-            add = builder.send if found["op"] == "send" else builder.recv
+            add = builder.send if match["op"] == "send" else builder.recv
             tag, cpu, nic = (options.get(name, 0) for name in ("tag", "cpu", "nic"))
-            peer, size = int(found["peer"]), int(found["size"])
+            peer, size = int(match["peer"]), int(match["size"])
             number = add(self.rank, peer, size, tag, cpu=cpu, nic=nic)
-        label = found["label"]
+        label = match["label"]
         if label is not None:
             if label in self.labels:
                 raise self.wrong(f"rank {self.rank} has two operations '{label}'")

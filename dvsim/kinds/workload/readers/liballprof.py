@@ -61,8 +61,8 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
 
 
 def _rank_of(path: Path) -> int | None:
-    found = RANK.search(path.stem)
-    return int(found[1]) if found and len(found[1]) <= 7 else None
+    match = RANK.search(path.stem)
+    return int(match[1]) if match and len(match[1]) <= 7 else None
 
 
 class _Rank:
@@ -84,8 +84,8 @@ class _Rank:
         for line, text in lines_of(path):
             if not text.startswith("#"):
                 self.lines.append((line, text))
-            elif self.ahead is None and (found := CLOCK.match(text + " ")):
-                self.ahead = float(found["ahead"])
+            elif self.ahead is None and (match := CLOCK.match(text + " ")):
+                self.ahead = float(match["ahead"])
         if not self.lines:
             refuse(path, None, "has no line with a call")
         if any(_address(text) % 8 == 4 for _, text in self.lines):
@@ -104,8 +104,8 @@ class _Rank:
         """Add all calls from a time on; return how long it took from then, in microseconds."""
         self.ended = begin
         with of_rank(self.rank, lambda: self.calls, "call"):
-            for place, (line, text) in enumerate(self.lines):
-                self.calls, self.line = place, line
+            for index, (line, text) in enumerate(self.lines):
+                self.calls, self.line = index, line
                 call, *fields = self._words(text)
                 self._call(call.removeprefix("MPI_"), fields)
         self._compute(self.last)
@@ -148,26 +148,26 @@ class _Rank:
         self.program.compute(self.rank, time, self.line)
         self.ended = until
 
-    def _field(self, place: int) -> str:
-        if not -len(self.fields) <= place < len(self.fields):
+    def _field(self, index: int) -> str:
+        if not -len(self.fields) <= index < len(self.fields):
             refuse(self.path, self.line, f"has {len(self.fields)} arguments, which is too few")
-        return self.fields[place]
+        return self.fields[index]
 
-    def _integer(self, place: int, what: str) -> int:
-        return integer(self._field(place), self.path, self.line, what)
+    def _integer(self, index: int, what: str) -> int:
+        return integer(self._field(index), self.path, self.line, what)
 
-    def _each(self, place: int) -> int:
+    def _each(self, index: int) -> int:
         """Return the bytes of a data type: ``HANDLE,SIZE,EXTENT``, or the size alone."""
-        words = self._field(place).split(",")
+        words = self._field(index).split(",")
         return whole(words[min(1, len(words) - 1)], self.path, self.line, "the size of a type")
 
     def _bytes(self, count: int, kind: int) -> int:
         amount = whole(self._field(count), self.path, self.line, "a count")
         return amount * self._each(kind)
 
-    def _all(self, place: int, call: str) -> bool:
+    def _all(self, index: int, call: str) -> bool:
         """Return whether a communicator is of all ranks; others cannot be told apart."""
-        words = self._field(place).split(",")
+        words = self._field(index).split(",")
         size = integer(words[-1], self.path, self.line, "the size of a communicator")
         ranks = self.program.ranks
         if size > ranks:
@@ -176,29 +176,29 @@ class _Rank:
             self.program.skip(f"MPI_{call} {PART}")
         return size == ranks
 
-    def _peer(self, place: int, *, sends: bool) -> int | None:
+    def _peer(self, index: int, *, sends: bool) -> int | None:
         """Return the other rank; None if it is none, as MPI_PROC_NULL is."""
-        peer = self._integer(place, "the other rank")
+        peer = self._integer(index, "the other rank")
         if peer == ANY and not sends:
             return ANY
         if peer >= self.program.ranks:
             refuse(self.path, self.line, f"the ranks are 0 to {self.program.ranks - 1}, not {peer}")
         return peer if peer >= 0 else None
 
-    def _tag(self, place: int) -> int:
-        tag = self._integer(place, "a tag")
+    def _tag(self, index: int) -> int:
+        tag = self._integer(index, "a tag")
         return tag if tag >= 0 else ANY
 
-    def _request(self, place: int) -> int:
+    def _request(self, index: int) -> int:
         self.requests += 1
-        self.open[self._pointer(place)] = self.requests
+        self.open[self._pointer(index)] = self.requests
         return self.requests
 
-    def _pointer(self, place: int) -> int:
+    def _pointer(self, index: int) -> int:
         try:
-            return int(self._field(place), 0)
+            return int(self._field(index), 0)
         except ValueError:
-            refuse(self.path, self.line, f"must be an address, is {shown(self._field(place))}")
+            refuse(self.path, self.line, f"must be an address, is {shown(self._field(index))}")
 
     def _point(self, call: str, start: float) -> bool:
         sends = "send" in call.lower()
@@ -275,9 +275,9 @@ class _Rank:
         self.program.collective(self.rank, kind, size, root=root, request=request, line=self.line)
         return True
 
-    def _counts(self, place: int, kind: int) -> list[int] | None:
+    def _counts(self, index: int, kind: int) -> list[int] | None:
         """Return sizes for each rank, from a list at a place, or behind its address."""
-        for one in (place, place + 1):
+        for one in (index, index + 1):
             words = self._field(one).split(",")
             if len(words) == self.program.ranks > 1:
                 each = self._each(kind)

@@ -204,31 +204,31 @@ _OLD_GROUPS = {4: COMM_SELF, 5: COMM_GROUP, 6: COMM_LOCATIONS}
 
 def definitions_of(path: Path, chunk: int) -> Definitions:
     """Return the definitions of an archive, from its global file."""
-    found = Definitions()
+    definitions = Definitions()
     for kind, _, record in records(path, chunk):
         if kind == _CLOCK:
-            found.resolution = record.number()
+            definitions.resolution = record.number()
         elif kind == _STRING:
             number = record.number()
-            found.texts[number] = record.text()
+            definitions.texts[number] = record.text()
         elif kind == _LOCATION:
             location, _, thread = record.number(), record.number(), record.byte() == _THREAD
             record.number()
-            found.locations[location] = record.number() if thread else None
+            definitions.locations[location] = record.number() if thread else None
         elif kind == _REGION:
             number = record.number()
-            found.regions[number] = record.number()
+            definitions.regions[number] = record.number()
         elif kind == _GROUP:
             number = record.number()
-            found.groups[number] = _group(record)
+            definitions.groups[number] = _group(record)
         elif kind in (_COMM, _WINDOW):
             number = record.number()
             record.number()
-            of = found.communicators if kind == _COMM else found.windows
+            of = definitions.communicators if kind == _COMM else definitions.windows
             of[number] = record.number()
-    if not 0 < found.resolution < UNDEFINED:
+    if not 0 < definitions.resolution < UNDEFINED:
         refuse(path, None, "has a clock without a resolution")
-    return found
+    return definitions
 
 
 def _group(record: Record) -> tuple[int, int, list[int]]:
@@ -269,9 +269,9 @@ _MAPPED = {3: "regions", 4: "groups", 6: "communicators", 8: "windows"}
 
 def location_of(path: Path, chunk: int) -> Location:
     """Return what the definitions of one location say; nothing if it has none."""
-    found = Location()
+    location = Location()
     if not path.exists():
-        return found
+        return location
     for kind, _, record in records(path, chunk):
         if kind == _MAP:
             what, numbers = record.byte(), record.number()
@@ -282,10 +282,10 @@ def location_of(path: Path, chunk: int) -> Location:
             keys: Sequence[int] = values[::2] if sparse else range(numbers)
             table = dict(zip(keys, values[1::2] if sparse else values, strict=True))
             if what in _MAPPED:
-                setattr(found, _MAPPED[what], table)
+                setattr(location, _MAPPED[what], table)
         elif kind == _OFFSET:
-            found.times.append(record.fixed())
-            found.offsets.append(record.signed())
-    if found.times != sorted(found.times):
+            location.times.append(record.fixed())
+            location.offsets.append(record.signed())
+    if location.times != sorted(location.times):
         refuse(path, None, "has offsets of the clock that are not in the order of time")
-    return found
+    return location

@@ -68,7 +68,7 @@ def listed(path: Path) -> list[Path] | None:
     Raises:
         ScenarioError: If one of them is not there, or outside of the folder.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     folder = path.parent.resolve()
     for line, text in lines_of(path):
         if text.startswith("#"):
@@ -77,11 +77,11 @@ def listed(path: Path) -> list[Path] | None:
             return None
         there = _there(folder, text)
         if there is None or there.resolve() == path.resolve():
-            if not found:
+            if not paths:
                 return None
             refuse(path, line, f"lists {shown(text)}, which is not in the folder")
-        found.append(there)
-    return found or None
+        paths.append(there)
+    return paths or None
 
 
 def _there(folder: Path, name: str) -> Path | None:
@@ -180,14 +180,14 @@ class _Rank:
         elif action not in NOTHING:
             refuse(path, line, f"knows no action {shown(action)}")
 
-    def _word(self, place: int) -> str:
-        if place >= len(self.words):
-            refuse(self.path, self.line, f"needs at least {place + 1} arguments")
-        return self.words[place]
+    def _word(self, index: int) -> str:
+        if index >= len(self.words):
+            refuse(self.path, self.line, f"needs at least {index + 1} arguments")
+        return self.words[index]
 
-    def _bytes(self, place: int, type_at: int) -> int:
+    def _bytes(self, index: int, type_at: int) -> int:
         """Return an amount in bytes; its data type may stand at a place."""
-        count = whole(self._word(place), self.path, self.line, "size")
+        count = whole(self._word(index), self.path, self.line, "size")
         size = self.size
         if 0 <= type_at < len(self.words):
             found = SIZES.get(self.words[type_at])
@@ -200,22 +200,22 @@ class _Rank:
         time = picoseconds(seconds, self.path, self.line)
         self.program.compute(self.rank, time, self.line)
 
-    def _flops(self, place: int) -> None:
+    def _flops(self, index: int) -> None:
         """Compute what a reduction says that it takes, after it, as SimGrid does."""
-        if place < len(self.words):
-            work = number(self.words[place], self.path, self.line, "an amount of work")
+        if index < len(self.words):
+            work = number(self.words[index], self.path, self.line, "an amount of work")
             self._compute(work / self.flops)
 
-    def _peer(self, place: int) -> int:
-        word = self._word(place).removeprefix("p")
+    def _peer(self, index: int) -> int:
+        word = self._word(index).removeprefix("p")
         peer = integer(word, self.path, self.line, "the other rank")
         if not -1 <= peer < self.program.ranks:
             last = self.program.ranks - 1
             refuse(self.path, self.line, f"the ranks are 0 to {last}; no rank {peer}")
         return peer
 
-    def _tag(self, place: int) -> int:
-        tag = integer(self._word(place), self.path, self.line, "a tag")
+    def _tag(self, index: int) -> int:
+        tag = integer(self._word(index), self.path, self.line, "a tag")
         return ANY if tag < 0 else tag
 
     def _message(self, action: str) -> None:
@@ -266,13 +266,13 @@ class _Rank:
             self.rank, kind, size, root=root, request=self.request, line=self.line
         )
 
-    def _root(self, place: int) -> int:
-        return max(0, self._peer(place)) if place < len(self.words) else 0
+    def _root(self, index: int) -> int:
+        return max(0, self._peer(index)) if index < len(self.words) else 0
 
-    def _many(self, place: int, type_at: int) -> list[int]:
+    def _many(self, index: int, type_at: int) -> list[int]:
         """Return sizes for each rank, which begin at a place."""
-        self._word(place + self.program.ranks - 1)
-        return [self._bytes(place + rank, type_at) for rank in range(self.program.ranks)]
+        self._word(index + self.program.ranks - 1)
+        return [self._bytes(index + rank, type_at) for rank in range(self.program.ranks)]
 
     def barrier(self, kind: str) -> None:
         """Read ``barrier``."""
