@@ -65,16 +65,16 @@ def check_ours(program: Path) -> None:
     for path in (program, program.parent):
         found = path.stat()
         if found.st_uid not in (0, os.geteuid()) or found.st_mode & stat.S_IWOTH:
-            said = f"'{path}' is not run: others can write it; remove it, or set XDG_CACHE_HOME"
-            raise OutputError(said)
+            text = f"'{path}' is not run: others can write it; remove it, or set XDG_CACHE_HOME"
+            raise OutputError(text)
 
 
 def _compiler() -> list[str]:
     """Return ``$CC``, or ``cc``."""
     command = shlex.split(os.environ.get("CC") or "cc")
     if shutil.which(command[0]) is None:
-        said = f"vicbridge is compiled on this machine, and there is no C compiler '{command[0]}'"
-        raise DvsimError(f"{said}: apt install gcc libc6-dev, or set CC")
+        text = f"vicbridge is compiled on this machine, and there is no C compiler '{command[0]}'"
+        raise DvsimError(f"{text}: apt install gcc libc6-dev, or set CC")
     return command
 
 
@@ -113,8 +113,8 @@ def _compile(command: Sequence[str], program: Path) -> None:
         program.parent.mkdir(parents=True, exist_ok=True)
         new.touch(0o700)
     except OSError as error:
-        said = f"cannot write '{program.parent}': {error.strerror}"
-        raise OutputError(f"{said}; XDG_CACHE_HOME names another cache") from error
+        text = f"cannot write '{program.parent}': {error.strerror}"
+        raise OutputError(f"{text}; XDG_CACHE_HOME names another cache") from error
     try:
         done = subprocess.run(
             [*command, "-o", str(new)], capture_output=True, text=True, check=False

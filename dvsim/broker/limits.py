@@ -50,12 +50,12 @@ def memory_of(count: int, given: int | None) -> int:
     machine = machine_bytes()
     each = given if given is not None else int(SHARE * machine) // count
     if each < LEAST:
-        said = f"a node needs at least {_mib(LEAST)}"
+        text = f"a node needs at least {_mib(LEAST)}"
         if given is None:
             raise ScenarioError.at(
-                "nodes", f"{count} have {_mib(each)} each on this machine; {said}"
+                "nodes", f"{count} have {_mib(each)} each on this machine; {text}"
             )
-        raise ScenarioError.at("memory", f"{said}, not {_mib(each)}")
+        raise ScenarioError.at("memory", f"{text}, not {_mib(each)}")
     if each * count > machine:
         raise ScenarioError.at(
             "memory", f"{count} x {_mib(each)} is more than the machine's {_mib(machine)}"

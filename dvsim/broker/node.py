@@ -111,8 +111,8 @@ class Node:
             if not self.alive:
                 raise RunFailed(f"RabbitMQ node {self.name} has ended:\n{tail(self.log)}")
             if time.monotonic() > end:
-                said = f"RabbitMQ node {self.name} is not ready after {timeout_s:g} s"
-                raise RunFailed(f"{said}:\n{tail(self.log)}")
+                text = f"RabbitMQ node {self.name} is not ready after {timeout_s:g} s"
+                raise RunFailed(f"{text}:\n{tail(self.log)}")
             time.sleep(POLL_S)
 
     def stop(self, timeout_s: float = STOP_S) -> None:

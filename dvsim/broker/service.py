@@ -80,8 +80,8 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
         if not state.nodes:
             raise RunFailed(f"nodes are being started in '{folder.path}' already")
         if state.asked | {"timeout_s": 0} != {**asked, "timeout_s": 0}:
-            said = "other nodes run there already; 'dvsim broker down' ends them"
-            raise ScenarioError.at(folder.path, said)
+            text = "other nodes run there already; 'dvsim broker down' ends them"
+            raise ScenarioError.at(folder.path, text)
         return state, True
     try:
         _follow(keeper, "ready", progress, folder.log)
@@ -191,8 +191,8 @@ def _follow(
             error = DvsimError(value[0])
             error.exit_code = value[1]
             raise error
-    said = f"the process that keeps the nodes has ended with code {keeper.wait()}"
-    raise RunFailed(f"{said}:\n{tail(log.read_text('utf-8', 'replace'))}")
+    text = f"the process that keeps the nodes has ended with code {keeper.wait()}"
+    raise RunFailed(f"{text}:\n{tail(log.read_text('utf-8', 'replace'))}")
 
 
 def _abandon(keeper: subprocess.Popen[str]) -> None:

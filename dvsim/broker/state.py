@@ -133,8 +133,8 @@ class StateFolder:
         except OSError as error:
             raise OutputError(f"cannot read '{self._file}': {error.strerror}") from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            said = f"'{self._file}' is damaged, or not of dvsim"
-            raise OutputError(f"{said}; remove it, and 'nodes' beside it") from error
+            text = f"'{self._file}' is damaged, or not of dvsim"
+            raise OutputError(f"{text}; remove it, and 'nodes' beside it") from error
 
     def write(self, state: State) -> None:
         """Write down what runs, whole or not at all.

@@ -27,10 +27,10 @@ def wrapped(text: str) -> list[str]:
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def folded(line: str, room: int) -> str:
-    """Return a line as lines of at most `room` characters that begin with its blanks."""
+def folded(line: str, width: int) -> str:
+    """Return a line as lines of at most `width` characters that begin with its blanks."""
     blanks = len(line) - len(line.lstrip())
     more = " " * (blanks + 2)
-    filler = textwrap.TextWrapper(room, subsequent_indent=more)
+    filler = textwrap.TextWrapper(width, subsequent_indent=more)
     filler.break_long_words = filler.break_on_hyphens = False  # a path stays whole
     return filler.fill(line) or line

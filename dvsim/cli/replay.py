@@ -169,12 +169,12 @@ def _pair(text: str) -> tuple[str, str]:
 def _write(page: Path, one: Replay) -> None:
     """Write the timeline of a replay."""
     from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.perfetto import check_place, room_for
+    from dvsim.emulation.trace.perfetto import check_place, most_events
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.timeline import add_replay
 
     check_place(page)
-    timeline = Timeline(room_for(LIMIT))
+    timeline = Timeline(most_events(LIMIT))
     add_replay(timeline, one)
     about = {"clock": "simulated time", "trace": one.graph.name, "fabric": one.fabric.name}
     about["command"] = shlex.join(["dvsim", *sys.argv[1:]])

@@ -34,8 +34,8 @@ def print_table(table: Table, indent: int) -> None:
     A part that still is has lines that are too long: half a number would be another number.
     """
     console = Console(highlight=False)
-    room = max(console.width - indent, FEWEST)
-    parts = list(table.parts(room))
+    width = max(console.width - indent, FEWEST)
+    parts = list(table.parts(width))
     least = max(_least(table, columns, fits=len(parts) > 1) for columns in parts)
     console.width = max(console.width, indent + least)
     for number, columns in enumerate(parts):

@@ -124,17 +124,17 @@ def _write(trace: Trace, run: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.emulated import emulated_timeline
-    from dvsim.emulation.trace.perfetto import room_for
+    from dvsim.emulation.trace.perfetto import most_events
     from dvsim.emulation.trace.simulated import simulated_timeline
     from dvsim.kinds.base import kind_of
 
     sampled: list[str] = []
-    room = room_for(trace.limit)
+    capacity = most_events(trace.limit)
     if isinstance(how, str) or how.traces is None or not kind_of(run.scenario).emulated:
-        timeline, facts = simulated_timeline(run.scenario, run.seed, room)
+        timeline, facts = simulated_timeline(run.scenario, run.seed, capacity)
     else:
         timeline, facts, sampled = emulated_timeline(
-            cast("Scenario", run.scenario), how.traces.folder, room
+            cast("Scenario", run.scenario), how.traces.folder, capacity
         )
     about = {"version": run.manifest["version"], **facts}
     written = write_trace(trace.path, timeline, about, trace.limit, sampled)

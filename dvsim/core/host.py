@@ -10,11 +10,11 @@ from dvsim.core._core import ffi, lib
 class Window(NamedTuple):
     """How a buffer is used for one burst.
 
-    It has `room` for so many words; the threads come to it at `begin_ps`, in picoseconds, and take
+    It takes `capacity` words; the threads come to it at `begin_ps`, in picoseconds, and take
     `drain_ps` for each message.
     """
 
-    room: int
+    capacity: int
     begin_ps: int
     drain_ps: int
 
@@ -39,7 +39,7 @@ class DramRing:
         self._message_words = message_words
 
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:
         """Messages that one buffer and the threads take before the sender is stopped."""
         return int(lib.dvsim_host_room(self._host))
 
@@ -87,7 +87,7 @@ class DramRing:
         `fill` rounds.
         """
         flow, words = self._flow, self._message_words
-        level = self.room * flow.stop_ppm / 1_000_000 + 0.5
+        level = self.capacity * flow.stop_ppm / 1_000_000 + 0.5
         return Window(max(words, int(level * words)), now_ps + flow.wait_ps, flow.drain_ps)
 
     def drain(self, messages: int) -> None:

@@ -110,8 +110,8 @@ class Child:
             code = self._wait(PATIENCE_S)
             what = "does not answer" if code is None else _how(code)
         lines = self.stderr().strip().splitlines()[-TAIL:]
-        said = "".join(f"\n  {line}" for line in lines) if lines else "; it wrote nothing to stderr"
-        return RunFailed(f"{self.name}: {what}{said}")
+        text = "".join(f"\n  {line}" for line in lines) if lines else "; it wrote nothing to stderr"
+        return RunFailed(f"{self.name}: {what}{text}")
 
     def stderr(self) -> str:
         """Return what it has written to stderr so far."""

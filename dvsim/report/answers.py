@@ -39,12 +39,12 @@ def saturation_sentence(sweep: Sweep) -> str:
 def found_sentences(sweep: Sweep) -> list[str]:
     """Say what came out along each line, a sentence for each."""
     chosen = sweep.groups[:MOST_LINES]
-    said = [
+    sentences = [
         f"{text[0].upper()}{text[1:]}." for group in chosen if (text := line_text(sweep, group))
     ]
     more = len(sweep.groups) - len(chosen)
     rest = f"{more} more line{'s are' if more > 1 else ' is'} in the figures and the table."
-    return [*said, rest] if more else said
+    return [*sentences, rest] if more else sentences
 
 
 def line_text(sweep: Sweep, group: Group) -> str:

@@ -85,7 +85,7 @@ def _page(
     comparison: Comparison,
     labels: Sequence[str],
     title: str,
-    said: Sequence[Block],
+    blocks: Sequence[Block],
     sections: Sequence[Section],
     command: str | None,
 ) -> Page:
@@ -104,7 +104,7 @@ def _page(
     return Page(
         title,
         [
-            Section("answer", "The answer", said),
+            Section("answer", "The answer", blocks),
             Section("what-differs", "What differs", [differing if differing.rows else nothing]),
             *sections,
             Section(

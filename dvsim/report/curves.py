@@ -217,10 +217,10 @@ def spaced_ticks(sweep: Sweep) -> dict[str, Any]:
     texts = [size_text(int(value)) if sizes else sweep.text(sweep.key, value) for value in values]
     places = [log(value) for value in values] if sweep.logarithmic else values
     letters = max(map(len, texts)) + 2
-    room = (places[-1] - places[0]) * min(1.0, max(letters / MOST_LETTERS, 1 / MOST_TICKS))
+    apart = (places[-1] - places[0]) * min(1.0, max(letters / MOST_LETTERS, 1 / MOST_TICKS))
     shown = [0]
     for number, place in enumerate(places):
-        if place - places[shown[-1]] >= room:
+        if place - places[shown[-1]] >= apart:
             shown.append(number)
     return {
         "tickvals": [sweep.values[number] for number in shown],

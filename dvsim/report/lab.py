@@ -233,8 +233,8 @@ def _distances(case: Compared, name: str) -> Table | None:
     limit = None if found.ks_limit is None else f"chance: up to {found.ks_limit:.3f} (95 %)"
     rows = [[Cell("Kolmogorov-Smirnov, at least"), number(found.ks), Cell(limit or "–")]]
     if found.g is not None:
-        told = f"{found.g.freedom} degrees of freedom, chance {found.g.p:.2g}"
-        rows.append([Cell("G over the bins of the laboratory"), number(found.g.g), Cell(told)])
+        text = f"{found.g.freedom} degrees of freedom, chance {found.g.p:.2g}"
+        rows.append([Cell("G over the bins of the laboratory"), number(found.g.g), Cell(text)])
     if found.wasserstein is not None:
         rows.append(
             [

@@ -47,7 +47,7 @@ STORES = {
     },
     "broker": {"memory_peak_bytes": ("queues", ("memory",)), "paged_bytes": ("on disk", ())},
 }
-"""Component -> counter of bytes -> what they lie in, and parameters whose product is its room."""
+"""Component -> counter of bytes -> what they lie in, and parameters whose product is its size."""
 
 PATH = (
     "publisher",
@@ -74,7 +74,7 @@ class Station:
         name: As people call it.
         busy: Share of the time at work of its busiest instance; None where it is no server.
         waits: What waits there, and for which share of the time.
-        bytes: What lies there, the most bytes of it, and the room for them.
+        bytes: What lies there, the most bytes of it, and the most that fit there.
     """
 
     name: str
@@ -85,12 +85,14 @@ class Station:
     @property
     def notes(self) -> list[str]:
         """What waits there, in words."""
-        said = [f"{share_text(share)} {text}" for text, share in self.waits if share >= NOTHING]
-        for text, peak, room in self.bytes:
+        sentences = [
+            f"{share_text(share)} {text}" for text, share in self.waits if share >= NOTHING
+        ]
+        for text, peak, size in self.bytes:
             if peak > 0:
-                of = "" if room is None else f" of {amount_text(room, unit='B')}"
-                said.append(f"{text} {amount_text(peak, unit='B')}{of}")
-        return said
+                of = "" if size is None else f" of {amount_text(size, unit='B')}"
+                sentences.append(f"{text} {amount_text(peak, unit='B')}{of}")
+        return sentences
 
 
 @dataclass(frozen=True)
@@ -162,15 +164,15 @@ def waits_of(
 def stores_of(
     stage: str, counted: Mapping[tuple[str, str], float], entry: Entry
 ) -> list[tuple[str, float, float | None]]:
-    """Give the most bytes that lay at a stage, and the room there."""
+    """Give the most bytes that lay at a stage, and the most that fit."""
     card = entry.run.scenario.system.cards.get(stage)
     return [
         (
             text,
             counted[stage, metric],
-            math.prod(card[one] for one in room) if card is not None and room else None,
+            math.prod(card[key] for key in keys) if card is not None and keys else None,
         )
-        for metric, (text, room) in STORES.get(stage, {}).items()
+        for metric, (text, keys) in STORES.get(stage, {}).items()
         if (stage, metric) in counted
     ]
 

@@ -224,7 +224,7 @@ def qq_drawing(
     y = log_axis(low, high) | {"title": f"simulated, {unit}"}
     passed = sum(row.verdict == "pass" for row in judged)
     worst = max(every, key=lambda row: abs(row.log_error or 0.0))
-    said = (
+    text = (
         f"{passed} of {len(judged)} statistics with a declared tolerance are within it; the "
         f"furthest from the line is {worst.statistic} of {size_text(worst.message_bytes)} "
         f"{worst.column}, simulated {worst.simulated / worst.published:.2f} times what was "
@@ -235,12 +235,12 @@ def qq_drawing(
         title=f"{title}: simulated against published",
         traces=traces,
         looks=layout(tall(len(lines)) + 100, x, y),
-        label=f"Q-Q of {len(every)} statistics, {title}, in {unit}. {said}.",
+        label=f"Q-Q of {len(every)} statistics, {title}, in {unit}. {text}.",
         reading=(
             "Each mark is the mean or a quantile of a published column, filled where it was held "
             "out and hollow where parameters were fitted to that column; on the line model and "
             "paper agree. The band is the widest tolerance that was declared, "
-            f"{widest:.0%}; zeros have no place here. {said}."
+            f"{widest:.0%}; zeros have no place here. {text}."
         ),
     )
 

@@ -201,6 +201,6 @@ def _origin(replays: Sequence[Replay]) -> Table:
     rows = [[Cell("trace"), Cell(replays[0].graph.name)]]
     for one in replays:
         costs = ", ".join(f"{key} {value:,}" for key, value in one.fabric.costs._asdict().items())
-        said = f"; fitted to {one.fabric.fitted}" if one.fabric.fitted else ""
-        rows.append([Cell(one.fabric.name), Cell(f"{one.fabric.title}: {costs}{said}", "prose")])
+        text = f"; fitted to {one.fabric.fitted}" if one.fabric.fitted else ""
+        rows.append([Cell(one.fabric.name), Cell(f"{one.fabric.title}: {costs}{text}", "prose")])
     return Table("origin", "What was replayed, and over what", ["what", "which"], rows)

@@ -66,9 +66,9 @@ def sentence(points: Sequence[Offered]) -> str:
     texts = [estimate_text(one.throughput, one.half) for one in ordered]
     if len(lines) == 1:
         return f"Saturates at {texts[0]} {UNIT}."
-    told = [f"{one.line}, {text}" for one, text in zip(ordered, texts, strict=True)]
-    last = f"{told[-1]} {UNIT}" if len(told) <= MOST else f"first {told[-1]} {UNIT}"
-    listed = "; then ".join([*told[: min(len(told) - 1, MOST - 1)], last])
+    sentences = [f"{one.line}, {text}" for one, text in zip(ordered, texts, strict=True)]
+    last = f"{sentences[-1]} {UNIT}" if len(sentences) <= MOST else f"first {sentences[-1]} {UNIT}"
+    listed = "; then ".join([*sentences[: min(len(sentences) - 1, MOST - 1)], last])
     keeping = [line for line in lines if line not in carried]
     if not keeping:
         return f"Saturates last: {listed}."

@@ -50,7 +50,7 @@ def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Draw
     carried = {
         label: [(size, megabytes(run)) for size, run in runs] for label, runs in counted.items()
     }
-    said = "Every line counts whole messages over all receivers, so heights compare"
+    text = "Every line counts whole messages over all receivers, so heights compare"
     steps = (
         "The same rates times the size of a message: where a line rises in step with the size, "
         "the cost is per message, and where it is flat, per byte"
@@ -58,7 +58,7 @@ def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Draw
     titles = ("Whole messages, all receivers", "Bytes of messages, all receivers")
     return [
         printed_drawing(groups, lines, published),
-        course_drawing(groups, whole, "scaling-messages", titles[0], "messages/s", said, colours),
+        course_drawing(groups, whole, "scaling-messages", titles[0], "messages/s", text, colours),
         course_drawing(groups, carried, "scaling-bytes", titles[1], "MB/s", steps, colours),
     ]
 

@@ -173,8 +173,8 @@ def _laid_over(base: Document, layer: Document) -> list[Fault]:
     for key in changed:
         base.data.pop(key, None)  # replaced as a whole, with its confidence and source
     if changed:
-        told = f"{base.data['name']} with another {', '.join(changed)}"
-        layer.data.setdefault("title", told)
+        text = f"{base.data['name']} with another {', '.join(changed)}"
+        layer.data.setdefault("title", text)
     base.merge(layer)
     return faults
 

@@ -87,8 +87,8 @@ def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
     others = [str(folder) for folder in reversed(kept) if folder != found]
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""
-        told = f"{message}; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take "
-        message = Advice(told, Argument("last"), " 2, the two that were made last")
+        text = f"{message}; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take "
+        message = Advice(text, Argument("last"), " 2, the two that were made last")
     return ScenarioError.at(" ".join(names), message)
 
 

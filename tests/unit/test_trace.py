@@ -10,7 +10,7 @@ from trace_rules import check_trace, load_trace
 
 from dvsim.emulation.trace import Timeline, write_trace
 from dvsim.emulation.trace.emulated import _add_cards
-from dvsim.emulation.trace.perfetto import room_for
+from dvsim.emulation.trace.perfetto import most_events
 from dvsim.emulation.trace.simulated import simulated_timeline
 from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import OutputError, ScenarioError
@@ -37,7 +37,7 @@ def scenario(name):
 
 
 def written(name, path, limit=10**8, seed=1):
-    timeline, facts = simulated_timeline(scenario(name), seed, room_for(limit))
+    timeline, facts = simulated_timeline(scenario(name), seed, most_events(limit))
     return write_trace(path, timeline, facts, limit)
 
 

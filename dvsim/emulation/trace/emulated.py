@@ -28,14 +28,14 @@ RATES = {"messages": "messages off the card", "published": "published", "confirm
 
 
 def emulated_timeline(
-    scenario: Scenario, folder: Path, room: int
+    scenario: Scenario, folder: Path, capacity: int
 ) -> tuple[Timeline, dict[str, Any], list[str]]:
     """Return the timeline of what was left in a folder, facts about it, and how it was sampled.
 
     Raises:
         RunFailed: If nothing was left, or not what a program of this version writes.
     """
-    timeline = Timeline(room)
+    timeline = Timeline(capacity)
     facts: dict[str, Any] = {
         "scenario": scenario.name,
         "replication": 1,

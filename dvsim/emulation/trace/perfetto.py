@@ -39,7 +39,7 @@ class Written(NamedTuple):
     sampled: list[str]
 
 
-def room_for(limit: int) -> int:
+def most_events(limit: int) -> int:
     """Return how many events are worth keeping for a file of so many bytes."""
     return limit // LEAST_EVENT
 

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 Facts = dict[str, Any]
 
 
-def simulated_timeline(scenario: Spec, seed: int, room: int) -> tuple[Timeline, Facts]:
+def simulated_timeline(scenario: Spec, seed: int, capacity: int) -> tuple[Timeline, Facts]:
     """Run a scenario once and return its timeline, and what it is of, as JSON types.
 
     Args:
         scenario: As it is run, see `dvsim.scenario.spec.Spec.scaled`.
         seed: Of the run whose first replication is traced.
-        room: Events that the timeline keeps at most.
+        capacity: Events that the timeline keeps at most.
 
     Raises:
         ScenarioError: See `check_traceable`.
         RunFailed: If the run fails.
     """
     check_traceable(scenario)
-    timeline = Timeline(room)
+    timeline = Timeline(capacity)
     facts: Facts = {"scenario": scenario.name, "seed": seed, "replication": 1}
     if len(scenario.points) > 1:
         facts |= {"point": point_text(scenario.points[0]), "points": len(scenario.points)}

@@ -67,11 +67,11 @@ class Timeline:
     """What a run did when; an observer of the simulator, see `dvsim.core.observer`.
 
     Args:
-        room: Events that are kept at most.
+        capacity: Events that are kept at most.
     """
 
-    def __init__(self, room: int) -> None:
-        self._room = max(1, room)
+    def __init__(self, capacity: int) -> None:
+        self._capacity = max(1, capacity)
         self._rows: dict[tuple[str, str], Row] = {}
         self._kept = 0
         self._who: dict[tuple[str, int], str] = {}
@@ -148,7 +148,7 @@ class Timeline:
         if row is None:
             row = self._rows[component, name] = Row(component, name, kind)
         self._kept += row.add(event)
-        if self._kept > self._room:
+        if self._kept > self._capacity:
             longest = max(self._rows.values(), key=lambda one: len(one.events))
             self._kept -= len(longest.events) // 2
             longest.thin()

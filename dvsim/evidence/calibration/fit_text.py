@@ -48,11 +48,11 @@ def _parameters(fitting: Fitting) -> Iterator[str | Table]:
     ranges = fitting.uncertain.parameters
     for knob, value, ends, item in zip(fitting.knobs, values, ranges, fitting.known, strict=True):
         before, after = (knob.text(fitting.base, one) for one in (knob.start, short(value)))
-        told = "left open" if ends.open else knob.range_text(fitting.base, ends)
+        text = "left open" if ends.open else knob.range_text(fitting.base, ends)
         starts = "-" if item.ratio is None else f"{item.ratio:.2f}"
         weak = "hardly determined" if item.weak else ""
         moved = (f"{loss:.2f}" for loss in (item.down, item.up))
-        rows.append((knob.name, before, after, told, *moved, starts, weak))
+        rows.append((knob.name, before, after, text, *moved, starts, weak))
     yield Table(head, rows, range(1, len(head) - 1))
     yield "  /1.2, x1.2: loss with this one moved, over the least; starts: largest over smallest"
     misfit = fitting.uncertain.misfit

@@ -56,14 +56,14 @@ class Queue:
 
     def choose(self) -> int | None:
         """Return who gets the next messages; None if nobody has room."""
-        room = [held < self._prefetch for held in self.held]
-        if not any(room):
+        free = [held < self._prefetch for held in self.held]
+        if not any(free):
             return None
         if self._model == "fast":
-            return room.index(True)
+            return free.index(True)
         if self._model == "proportional":
-            return min(range(len(room)), key=self._fullest_last)
-        return min((n for n, free in enumerate(room) if free), key=self._turn)
+            return min(range(len(free)), key=self._fullest_last)
+        return min((n for n, is_free in enumerate(free) if is_free), key=self._turn)
 
     def _fullest_last(self, number: int) -> tuple[int, int]:
         """Return a sort key: how much a consumer holds, in chunks, then whose turn it is."""

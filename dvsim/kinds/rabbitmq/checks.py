@@ -141,11 +141,11 @@ def _cluster(document: Document) -> Iterator[Fault]:
     if clustered(document.data):
         return
     broker = _table(document.at(("system", "broker")))
-    said: list[KeyPath] = [
+    key_paths: list[KeyPath] = [
         ("system", "broker", key) for key in ("nodes", "replicas", "window") if key in broker
     ]
-    said += [("system", role) for role in CLUSTER if document.at(("system", role)) is not None]
-    for path in said:
+    key_paths += [("system", role) for role in CLUSTER if document.at(("system", role)) is not None]
+    for path in key_paths:
         yield document.fault(path, "is of a cluster of brokers; set system.broker.queue, too")
 
 
@@ -280,9 +280,9 @@ def _full(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
         return
     most = math.ceil(system.receivers * system.copies / system.nodes)  # copies on a node
     each = work.messages / system.receivers * (work.message_bytes + system.rabbit["log_overhead"])
-    room = system.storage["size"] - system.rabbit["disk_free"]
-    if most * each > room:
-        needed, there = (format_value(round(one), "size") for one in (most * each, max(0, room)))
+    free = system.storage["size"] - system.rabbit["disk_free"]
+    if most * each > free:
+        needed, there = (format_value(round(one), "size") for one in (most * each, max(0, free)))
         message = f"nobody drains the queues: a node keeps {needed}, and has room for {there}"
         yield ("system", "storage", "size"), message
 

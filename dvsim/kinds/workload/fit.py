@@ -163,7 +163,7 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
     return replace(best, card=_card(best, said), changed=changed, fitted=said)
 
 
-def _card(chosen: Chosen, said: str) -> Card:
+def _card(chosen: Chosen, text: str) -> Card:
     """Return the numbers as a card, with what they were fitted to."""
     costs, old = chosen.costs, chosen.card
     values: dict[str, int | Law] = {
@@ -174,7 +174,7 @@ def _card(chosen: Chosen, said: str) -> Card:
     }
     others = {name: value for name, value in values.items() if value != old[name]}
     source = f"dvsim replay --fit, from card {old.name}"
-    made = old.having(others, confidence="calibrated", source=source, fitted=said)
+    made = old.having(others, confidence="calibrated", source=source, fitted=text)
     return replace(made, name=f"{old.name}-fitted", title=f"{old.title}, fitted")
 
 
