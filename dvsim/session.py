@@ -82,7 +82,10 @@ def run_scenarios(
     ]
     if emulation is not None:
         check_emulation(sized, emulation, {"workers": workers})
-    trials = [Trial(one, times, whole=whole) for one, whole in zip(sized, scenarios, strict=True)]
+    trials = [
+        Trial(scenario, times, whole=whole)
+        for scenario, whole in zip(sized, scenarios, strict=True)
+    ]
     with lasting():
         by = Runs(seed, out, force, workers, emulation, progress, command)
         return execute(Variants(trials, more, steps[1:]), by)

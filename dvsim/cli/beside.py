@@ -71,10 +71,10 @@ def _head(
     from dvsim.study.compare import interval_notes, names_of
 
     names = names_of(results)
-    for number, one in enumerate(results, start=1):
-        yield f"{number}  {one.backend}  {names[number - 1]}: {one.scenario.title}"
+    for number, result in enumerate(results, start=1):
+        yield f"{number}  {result.backend}  {names[number - 1]}: {result.scenario.title}"
         yield from (f"   {text}" for text in answers[number - 1 : number])
-        yield f"   {one.folder}"
+        yield f"   {result.folder}"
     yield ""
     yield _differences(differences, len(results))
     yield ""

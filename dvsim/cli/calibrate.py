@@ -231,23 +231,23 @@ def _fitting_json(fitting: Fitting, path: Path) -> str:
         "evaluations": fitting.outcome.evaluations,
         "losses": [end.loss for end in fitting.outcome.ends],
         "known": {
-            knob.name: one._asdict() | {"low": math.exp(ends.low), "high": math.exp(ends.high)}
-            for knob, one, ends in zip(
+            knob.name: fitted._asdict() | {"low": math.exp(ends.low), "high": math.exp(ends.high)}
+            for knob, fitted, ends in zip(
                 fitting.knobs, fitting.known, fitting.uncertain.parameters, strict=True
             )
         },
-        "errors": {what: asdict(one) for what, one in fitting.errors.items()},
+        "errors": {what: asdict(error) for what, error in fitting.errors.items()},
         "predicted": [
             {
                 "case": target.cases[place].name,
-                "statistic": one.row.statistic,
+                "statistic": prediction.row.statistic,
                 "held_out": place in target.held_out,
-                "measured": one.row.measured,
-                "value": one.value,
-                "low": one.low,
-                "high": one.high,
+                "measured": prediction.row.measured,
+                "value": prediction.value,
+                "low": prediction.low,
+                "high": prediction.high,
             }
-            for place, one in sorted(fitting.uncertain.predicted.items())
+            for place, prediction in sorted(fitting.uncertain.predicted.items())
         ],
     }
     return json.dumps(content, allow_nan=False)

@@ -78,9 +78,9 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
     faults = [
-        Fault(str(folder), None, "", f"is {_about(one)}, and the first is {_about(results[0])}")
-        for folder, one in zip(folders, results, strict=True)
-        if _about(one) != _about(results[0])
+        Fault(str(folder), None, "", f"is {_about(result)}, and the first is {_about(results[0])}")
+        for folder, result in zip(folders, results, strict=True)
+        if _about(result) != _about(results[0])
     ]
     if faults:
         raise ScenarioError(faults)

@@ -77,7 +77,7 @@ def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
     from dvsim.evidence.text import claim_lines
 
     yield f"{ledger.tally}."
-    yield from (f"{one}." for one in weighed(ledger))
+    yield from (f"{sentence}." for sentence in weighed(ledger))
     if ledger.goals.table:
         yield ""
         yield goal_table(ledger.goals)
@@ -87,10 +87,10 @@ def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
         return
     yield from claim_lines(ledger.claims)
     yield ""
-    for one in ledger.fitted:
-        where = f"{', '.join(one.names)} of {', '.join(one.cards)}"
-        moves = ", ".join(one.moves) or "none"
-        yield f"{where}: fitted to {', '.join(one.claims)}, moves {moves}"
+    for fit in ledger.fitted:
+        where = f"{', '.join(fit.names)} of {', '.join(fit.cards)}"
+        moves = ", ".join(fit.moves) or "none"
+        yield f"{where}: fitted to {', '.join(fit.claims)}, moves {moves}"
 
 
 def _json(ledger: Ledger) -> str:
@@ -99,7 +99,7 @@ def _json(ledger: Ledger) -> str:
         **asdict(ledger.tally),
         "counted": ledger.tally.counted,
         "claims": [asdict(claim) for claim in ledger.claims],
-        "fitted": [{**asdict(one), "only": one.only} for one in ledger.fitted],
+        "fitted": [{**asdict(fit), "only": fit.only} for fit in ledger.fitted],
         "goals": [asdict(goal) for goal in ledger.goals.table],
     }
     return json.dumps(content, allow_nan=False)

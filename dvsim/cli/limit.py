@@ -139,22 +139,22 @@ def limit(
     bounds = f"{axis.low:g} to {axis.high:g}"
     say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
     say(f"  ± is half of the {100 * share:.4g} % interval, 95 % over all looks at a probe together")
-    for one in limits:
-        tell(_lines(one, key, criterion), indent=4)
-        tell(_imprecise(one, key, precision), indent=4)
+    for limit in limits:
+        tell(_lines(limit, key, criterion), indent=4)
+        tell(_imprecise(limit, key, precision), indent=4)
     say(f"  $ {command}")
 
 
-def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
+def _lines(limit: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
     """Yield the answer at one point, then its probes."""
     from dvsim.scenario.spec import point_text
 
-    if one.point:
-        yield f"  {point_text(one.point)}"
-    yield f"  {answer(one, key)}"
+    if limit.point:
+        yield f"  {point_text(limit.point)}"
+    yield f"  {answer(limit, key)}"
     head = [key, "replications", *(word for name in criterion.metrics for word in (name, "±")), ""]
     rows = []
-    for probe in one.probes:
+    for probe in limit.probes:
         row = [f"{probe.value:g}", str(probe.replications)]
         for name in criterion.metrics:
             found = probe.estimates[name]
@@ -163,23 +163,23 @@ def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
         rows.append([*row, probe.verdict + (" *" if probe.notes else "")])
     groups = [1, *[2 for _ in criterion.metrics]]
     yield Table(head, rows, right=range(len(head) - 1), groups=groups)
-    if any(probe.fidelity == "flow" for probe in one.probes):
+    if any(probe.fidelity == "flow" for probe in limit.probes):
         yield f"    {flow_text(criterion)}"
-    noted = [probe for probe in one.probes if probe.notes]
+    noted = [probe for probe in limit.probes if probe.notes]
     if noted:
         yield f"    * not settled; at {key} {noted[0].value:g}: {noted[0].notes}"
 
 
-def _imprecise(one: Limit, key: str, precision: float | None) -> Iterator[str]:
+def _imprecise(limit: Limit, key: str, precision: float | None) -> Iterator[str]:
     """Yield how many probes are known less well than was asked, and the worst of them."""
     if precision is None:
         return
-    wide = [probe for probe in one.probes if _share(probe) > precision]
+    wide = [probe for probe in limit.probes if _share(probe) > precision]
     if wide:
         worst = max(wide, key=_share)
         yield (
-            f"    {len(wide)} of {len(one.probes)} probes are not within {100 * precision:g}% with "
-            f"{worst.replications} replications; the widest is ± {100 * _share(worst):.2g}%, "
+            f"    {len(wide)} of {len(limit.probes)} probes are not within {100 * precision:g}% "
+            f"with {worst.replications} replications; the widest is ± {100 * _share(worst):.2g}%, "
             f"at {key} {worst.value:g}"
         )
 
@@ -187,7 +187,10 @@ def _imprecise(one: Limit, key: str, precision: float | None) -> Iterator[str]:
 def _share(probe: Probe) -> float:
     """Return how well the metrics of a probe are known: half of the widest interval, as a share."""
     known = [estimate for estimate in probe.estimates.values() if estimate.half > 0]
-    return max((one.half / abs(one.value) if one.value else math.inf for one in known), default=0)
+    return max(
+        (estimate.half / abs(estimate.value) if estimate.value else math.inf for estimate in known),
+        default=0,
+    )
 
 
 def flow_text(criterion: Criterion) -> str:
@@ -204,36 +207,36 @@ def flow_text(criterion: Criterion) -> str:
     return "; ".join(parts)
 
 
-def answer(one: Limit, key: str) -> str:
+def answer(limit: Limit, key: str) -> str:
     """Return the answer in words."""
-    if one.outcome == "everywhere":
-        return f"holds everywhere in the interval, at {key} {one.holds:g} too"
-    if one.outcome == "nowhere":
-        return f"holds nowhere in the interval, it fails at {key} {one.fails:g} already"
-    holds = "nowhere for certain" if one.holds is None else f"at {key} {one.holds:g}"
-    fails = "nowhere for certain" if one.fails is None else f"at {key} {one.fails:g}"
-    if one.outcome == "reversed":
+    if limit.outcome == "everywhere":
+        return f"holds everywhere in the interval, at {key} {limit.holds:g} too"
+    if limit.outcome == "nowhere":
+        return f"holds nowhere in the interval, it fails at {key} {limit.fails:g} already"
+    holds = "nowhere for certain" if limit.holds is None else f"at {key} {limit.holds:g}"
+    fails = "nowhere for certain" if limit.fails is None else f"at {key} {limit.fails:g}"
+    if limit.outcome == "reversed":
         return (
             f"holds {holds}, fails {fails}: it is the other end that is asked for, see --smallest"
         )
-    if one.outcome == "undecided":
+    if limit.outcome == "undecided":
         return f"undecided at a bound: holds {holds}, fails {fails}"
-    times = sorted(probe.replications for probe in one.probes if probe.verdict == "undecided")
+    times = sorted(probe.replications for probe in limit.probes if probe.verdict == "undecided")
     few = f"{times[0]} to " if times and times[0] < times[-1] else ""
     rest = f"; undecided between, with {few}{times[-1]} replications" if times else ""
     return f"holds {holds}, fails {fails}{rest}"
 
 
-def _plain(one: Limit) -> dict[str, Any]:
+def _plain(limit: Limit) -> dict[str, Any]:
     """Return a limit as JSON types."""
     from dvsim.scenario.spec import plain
 
     return {
-        "point": {key: plain(value) for key, value in one.point.items()},
-        "outcome": one.outcome,
-        "holds": one.holds,
-        "fails": one.fails,
-        "probes": list(map(_plain_probe, one.probes)),
+        "point": {key: plain(value) for key, value in limit.point.items()},
+        "outcome": limit.outcome,
+        "holds": limit.holds,
+        "fails": limit.fails,
+        "probes": list(map(_plain_probe, limit.probes)),
     }
 
 

@@ -144,7 +144,7 @@ def replay(
 
         write(report, replay_page(found, shlex.join(["dvsim", *sys.argv[1:]])))
     if as_json:
-        plain = [one.plain() for one in found]
+        plain = [replay.plain() for replay in found]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
         return
     tell(answer(found), indent=2)
@@ -166,7 +166,7 @@ def _pair(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _write(page: Path, one: Replay) -> None:
+def _write(page: Path, replay: Replay) -> None:
     """Write the timeline of a replay."""
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.perfetto import check_place, most_events
@@ -175,8 +175,8 @@ def _write(page: Path, one: Replay) -> None:
 
     check_place(page)
     timeline = Timeline(most_events(LIMIT))
-    add_replay(timeline, one)
-    about = {"clock": "simulated time", "trace": one.graph.name, "fabric": one.fabric.name}
+    add_replay(timeline, replay)
+    about = {"clock": "simulated time", "trace": replay.graph.name, "fabric": replay.fabric.name}
     about["command"] = shlex.join(["dvsim", *sys.argv[1:]])
     write_trace(page, timeline, about, LIMIT)
     for line in timeline.sampled():

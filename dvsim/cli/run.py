@@ -89,14 +89,14 @@ def run(
     if options.report is not None:
         from dvsim.evidence.validation import validate
 
-        judged = [one for one in runs if one.judged]
+        judged = [run for run in runs if run.judged]
         compared = validate(judged) if judged else None
         written = options.write_report(runs, compared)
     if options.as_json:
-        content = {"runs": [one.as_json() for one in runs]} | answers_json(runs)
+        content = {"runs": [run.as_json() for run in runs]} | answers_json(runs)
         content |= pairs_json(pairs)
         if precision is not None:
-            content["precision"] = [one._asdict() for one in _reached(runs)]
+            content["precision"] = [reached._asdict() for reached in _reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
     _print(told(runs), verbose=verbose)
@@ -118,7 +118,7 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
     """Print results in the order of the question, those of one kind together."""
     from dvsim.kinds.base import kind_named
 
-    for name, group in groupby(results, key=lambda one: one.scenario.KIND):
+    for name, group in groupby(results, key=lambda result: result.scenario.KIND):
         kind, some = kind_named(name), list(group)
         if kind.studies:
             for study in cast("list[PointsStudy]", some):
@@ -128,8 +128,8 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
                     say("")
             continue
         if verbose:
-            for one in some:
-                _tell(kind.lines(one))
+            for result in some:
+                _tell(kind.lines(result))
                 say("")
         if not verbose or len(some) > 1:
             _tell(kind.answers(some))

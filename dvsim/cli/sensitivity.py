@@ -66,15 +66,17 @@ def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | 
         span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")
         yield f"{INDENT}{name}: {span}"
         rows = []
-        for one in own[:MOST]:
-            bar = "█" * round(BAR * min(max(one.total, 0.0), 1.0))
-            first = f"[{one.first_low:.2f}, {one.first_high:.2f}]"
-            total = f"[{one.total_low:.2f}, {one.total_high:.2f}]"
-            key = one.key.removeprefix("system.")
-            rows.append([key, one.range, f"{one.first:.2f}", first, f"{one.total:.2f}", total, bar])
+        for index in own[:MOST]:
+            bar = "█" * round(BAR * min(max(index.total, 0.0), 1.0))
+            first = f"[{index.first_low:.2f}, {index.first_high:.2f}]"
+            total = f"[{index.total_low:.2f}, {index.total_high:.2f}]"
+            key = index.key.removeprefix("system.")
+            rows.append(
+                [key, index.range, f"{index.first:.2f}", first, f"{index.total:.2f}", total, bar]
+            )
         yield Table(["key", "range", "alone", "", "in all", "", ""], rows, (2, 4), groups=[1, 2, 3])
         if len(own) > MOST:
-            rest = max(one.total for one in own[MOST:])
+            rest = max(index.total for index in own[MOST:])
             yield f"{INDENT * 2}… {len(own) - MOST} more, none above {rest:.2f}"
     if swept.folder is not None:
         yield f"{INDENT}kept in {swept.folder}"

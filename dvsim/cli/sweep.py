@@ -133,8 +133,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 
         design = sensitivity_of(base, given)
         if given["dry_run"]:
-            for one in design.ranges:
-                say(f"  {one.key}  {one.text}")
+            for swept in design.ranges:
+                say(f"  {swept.key}  {swept.text}")
             return
         _run(design, given, as_json=as_json)
         return
@@ -163,14 +163,14 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
     asked = [trial for trial in ready.trials if isinstance(trial, PointTrial)]
-    found = {one.number: find(out, one, ready.how, ready.precision) for one in asked}
-    kept = {n for n, one in found.items() if isinstance(one, Outcome) and not one.error}
+    found = {trial.number: find(out, trial, ready.how, ready.precision) for trial in asked}
+    kept = {n for n, outcome in found.items() if isinstance(outcome, Outcome) and not outcome.error}
     if as_json:
         points = [
             dict(point.values)
-            | {"point": one.number, "kept": one.number in kept}
-            | ({"run": one.folder} if isinstance(one, PointTrial) else {"error": one.error})
-            for point, one in zip(ready.points, ready.trials, strict=True)
+            | {"point": trial.number, "kept": trial.number in kept}
+            | ({"run": trial.folder} if isinstance(trial, PointTrial) else {"error": trial.error})
+            for point, trial in zip(ready.points, ready.trials, strict=True)
         ]
         click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
         return

@@ -103,9 +103,9 @@ def run_traced(
     check_traceable(scenarios[0])
     check_place(trace.path)
     with _traces(how, trace.limit) as backend:
-        (one,) = options.run(scenarios, backend)
-        _write(trace, one, backend)
-    return one
+        (run,) = options.run(scenarios, backend)
+        _write(trace, run, backend)
+    return run
 
 
 @contextmanager

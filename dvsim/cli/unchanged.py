@@ -42,15 +42,15 @@ def pairs_of(
     if baseline:
         there = pairs_among(results)
         rest: dict[int, list[Spec]] = {}  # by replications, to have as many pairs
-        for one, base in changed:
-            if not any(one is pair[0] for pair in there):
-                rest.setdefault(one.replications, []).append(base)
+        for run, base in changed:
+            if not any(run is pair[0] for pair in there):
+                rest.setdefault(run.replications, []).append(base)
         by_name = {base.scenario.name: base for _, base in there}
         for times, bases in rest.items():
             made = replace(options, replications=times).run(bases, backend, scale=1.0)
-            by_name |= {one.scenario.name: one for one in made}
-        return [(one, by_name[base.name]) for one, base in changed]
-    kept = (_kept(options, one, base, backend) for one, base in changed)
+            by_name |= {result.scenario.name: result for result in made}
+        return [(result, by_name[base.name]) for result, base in changed]
+    kept = (_kept(options, result, base, backend) for result, base in changed)
     return [pair for pair in kept if pair is not None]
 
 
@@ -66,14 +66,14 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
 
-    for one, base in pairs:
-        name = changes_of(one.scenario).name
-        if studies_of([one]):
-            comparison = compare(studies_of([base, one]))
+    for run, base in pairs:
+        name = changes_of(run.scenario).name
+        if studies_of([run]):
+            comparison = compare(studies_of([base, run]))
             if comparison.rows:
                 yield from study_lines(comparison)
             continue
-        changed, unchanged = runs_of([one, base])
+        changed, unchanged = runs_of([run, base])
         times = rate_ratio(unchanged, changed)
         if times is not None:
             text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
@@ -82,7 +82,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
 
 def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return how much more each changed result gives as JSON types; nothing where there is none."""
-    found = [_pair_json(one, base) for one, base in pairs]
+    found = [_pair_json(run, base) for run, base in pairs]
     return {"baseline": found} if found else {}
 
 

@@ -48,17 +48,17 @@ def answer_lines(answer: Answer) -> Iterator[str | Table]:
     yield ""
     head = ["", "variant", answer.unit, "ratio", *whatif.also, "limit"]
     yield Table(head, [*_rows(answer)], range(2, len(head) - 1), keys=2)
-    one = answer.parts[0].outcomes[0].run
+    run = answer.parts[0].outcomes[0].run
     many = answer.replications[0] > 1
     meaning = "± is half of the 95 % interval over them, of ratios with common random numbers"
-    yield f"{INDENT}seed {one.seed}, {counted(*answer.replications)}" + (
+    yield f"{INDENT}seed {run.seed}, {counted(*answer.replications)}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
     yield from wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))
     for number, text in enumerate(whatif.assumed):
         yield from wrapped(("" if number else "Assumed: ") + text)
-    if one.folder is not None:
-        yield f"{INDENT}kept in {one.folder.parents[2]}"
+    if run.folder is not None:
+        yield f"{INDENT}kept in {run.folder.parents[2]}"
     yield ""
 
 

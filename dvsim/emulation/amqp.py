@@ -98,7 +98,7 @@ def _reason(error: BaseException) -> str:
     inner = error
     while True:
         wrapped = [getattr(inner, "exception", None), *inner.args]
-        deeper = next((one for one in wrapped if isinstance(one, BaseException)), None)
+        deeper = next((cause for cause in wrapped if isinstance(cause, BaseException)), None)
         if deeper is None:
             break
         inner = deeper

@@ -206,7 +206,7 @@ class Sender(Client):
         """Note a confirm or a refusal of the broker."""
         loop, seen = self.loop, self.loop.seen
         tag, method = frame.method.delivery_tag, frame.method
-        tags = [one for one in self.waiting if one <= tag] if method.multiple else [tag]
+        tags = [waits for waits in self.waiting if waits <= tag] if method.multiple else [tag]
         taken = isinstance(method, pika.spec.Basic.Ack)
         for one in tags:
             if one not in self.waiting:

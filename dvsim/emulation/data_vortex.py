@@ -79,7 +79,7 @@ def send(
         one.first_ns -= place.clock_ns
     zero_ns = min(stat.begin_ns() for stat in stats)
     records = {
-        queue.receiver: one.record(zero_ns) for queue, one in zip(queues, stats, strict=True)
+        queue.receiver: stat.record(zero_ns) for queue, stat in zip(queues, stats, strict=True)
     }
     end_ps = max(
         (int((r.start_ps + r.duration_ps).max()) for r in records.values() if len(r[0])), default=0
@@ -236,8 +236,8 @@ def _sent(report: dict[str, Any], queue: Queue) -> Sent:
 def _counters(
     queues: list[Queue], stats: list[Stats], reports: list[dict[str, Any]]
 ) -> Iterator[Counter]:
-    for queue, one, report in zip(queues, stats, reports, strict=True):
-        yield from one.counters(f"bridge.{queue.receiver}")
+    for queue, stat, report in zip(queues, stats, reports, strict=True):
+        yield from stat.counters(f"bridge.{queue.receiver}")
         name = f"sender.{queue.receiver}"
         for metric in ("messages", "confirmed", "repeated"):
             yield Counter(name, metric, int(report.get(metric, 0)), "1")

@@ -58,8 +58,8 @@ def run_iteration(
         sending = path.send(scenario, queues, seed, emulation, watch)
         after = where.machines()
         counters = [*sending.counters, *_broker_counters(where, spent, messages)]
-        for name, one in before.items():
-            counters.append(Counter(name, "busy", busy_share(one, after[name]), "1"))
+        for name, busy in before.items():
+            counters.append(Counter(name, "busy", busy_share(busy, after[name]), "1"))
         depths = [queue.depth() for queue in queues]
         drained = _drained(queues, sending, messages, shown)
         counters += _queue_counters(depths, drained)
@@ -118,7 +118,7 @@ def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Count
 def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:
     """Check that as many messages were sent, and seen by the probe, as the scenario asks for."""
     asked = scenario.workload.messages
-    sent = sum(one.messages for one in sending.sent)
+    sent = sum(sender.messages for sender in sending.sent)
     seen = sum(int(record.messages.sum()) for record in sending.records.values())
     if not asked == sent == seen:
         raise RunFailed(f"{asked:,} messages asked for, {sent:,} sent, {seen:,} seen by the probe")

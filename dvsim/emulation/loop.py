@@ -98,7 +98,7 @@ class Loop:
         self.missing -= 1
         if self.missing:
             return
-        if not any(one.started for one in self.senders):
+        if not any(sender.started for sender in self.senders):
             self._open(self.senders)
             return
         self.begun = self.last = time.monotonic()
@@ -136,7 +136,7 @@ class Loop:
         seen = self.seen
         answered = seen.confirmed + seen.refused == seen.published
         received = seen.delivered + seen.refused >= seen.published
-        if any(one is not None and one.pending for one in (self.deaths, self.alarms)):
+        if any(event is not None and event.pending for event in (self.deaths, self.alarms)):
             return
         if (
             self.over

@@ -89,7 +89,7 @@ def measured(place: Place, asked: Asked) -> Seen:
                 _account(loop, channel, names)
             how = {"durable": True, "arguments": arguments_of(asked)}
             found = [channel.queue_declare(name, passive=True, **how) for name in names]
-            seen.queued += sum(one.method.message_count for one in found)
+            seen.queued += sum(answer.method.message_count for answer in found)
             for name in names:
                 channel.queue_delete(name)
     seen.busy = [new - old for old, new in zip(spent, since, strict=True)]
@@ -200,7 +200,7 @@ def counted(brokers: Brokers, nodes: Sequence[str]) -> list[Mapping[str, int]]:
     names = ", ".join(f"'{node}@localhost'" for node in nodes)
     each = "{N, catch maps:get(ra_log_wal, rpc:call(N, ra_counters, overview, []))}"
     said = brokers.control.run(nodes[0], "eval", f"[{each} || N <- [{names}]].")
-    found = [(int(one[1]), int(one[2])) for one in _COUNTED.finditer(said)]
+    found = [(int(match[1]), int(match[2])) for match in _COUNTED.finditer(said)]
     if len(found) != len(nodes):
         short = " ".join(said.split())[:80]
         raise RunFailed(f"a node does not count the batches of its log: {short}")

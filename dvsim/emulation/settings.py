@@ -168,7 +168,7 @@ def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
     found = (kind_of(scenario).served(scenario) for scenario in scenarios)
-    receivers = [one for one in found if one is not None]
+    receivers = [receiver for receiver in found if receiver is not None]
     argument = Argument("urls" if emulation.urls else "clusters")
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):

@@ -87,7 +87,9 @@ def broker_targets(emulation: Emulation) -> Iterator[Targets]:
             user, password = credentials_of(emulation.credentials)
             yield Targets(tuple(Target(url, user, password) for url in emulation.urls), team=team)
         elif team is not None:
-            yield Targets(tuple(Target(**one) for one in team.start_brokers(nodes)), team=team)
+            yield Targets(
+                tuple(Target(**started) for started in team.start_brokers(nodes)), team=team
+            )
         else:
             brokers = stack.enter_context(Brokers(clusters=emulation.clusters, nodes=nodes))
             firsts = [cluster.nodes[0].url for cluster in brokers.clusters]

@@ -244,7 +244,7 @@ class Team:
 
     def busy(self) -> dict[str, Machine]:
         """Return what all cores of each host have done so far."""
-        return {n: Machine(*one.ask("busy")["cores"]) for n, one in self.by_name.items()}
+        return {n: Machine(*member.ask("busy")["cores"]) for n, member in self.by_name.items()}
 
     def cpu_s(self) -> list[float]:
         """Return the CPU seconds of each private cluster so far."""

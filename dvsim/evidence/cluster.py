@@ -77,18 +77,18 @@ def rate_of(cluster: Cluster, values: Mapping[str, float], seconds: int) -> floa
 
 def fit(start: Mapping[str, float], seconds: int = SECONDS) -> dict[str, float]:
     """Return the numbers that come nearest to the eight rates, searched from some on."""
-    rates = {one: rate for one, rate in published().items() if not held_out(one)}
+    rates = {size: rate for size, rate in published().items() if not held_out(size)}
 
     def misses(values: Mapping[str, float]) -> list[float]:
-        return [math.log(rate_of(one, values, seconds) / rate) for one, rate in rates.items()]
+        return [math.log(rate_of(size, values, seconds) / rate) for size, rate in rates.items()]
 
     return nearest(start, misses, diff_step=0.002, xtol=1e-6, ftol=1e-6)
 
 
 def _having(card: Card, values: Mapping[str, float]) -> Card:
     others: dict[str, float | Law] = {}
-    for name, one in card.parameters.items():
-        value, old = values.get("hop" if name == "mirror" else name), one.value
+    for name, parameter in card.parameters.items():
+        value, old = values.get("hop" if name == "mirror" else name), parameter.value
         if value is not None and (name != "seek" or old):
             law = isinstance(old, Law)
             others[name] = Law(round(value), card[name].per_byte_fs) if law else value
@@ -105,7 +105,7 @@ def _number(parameter: Parameter) -> float:
 def lines(found: Mapping[str, float], seconds: int) -> Iterator[str | Table]:
     """Yield what a fit gives beside the cards, and the eight rates with both."""
     cards, rates = kept(), published()
-    rows = [[key, *(f"{one[key]:.4g}" for one in (found, cards))] for key in found]
+    rows = [[key, *(f"{values[key]:.4g}" for values in (found, cards))] for key in found]
     yield "numbers, times in ps"
     yield Table(["number", "fitted", "card"], rows, [1, 2])
     yield ""

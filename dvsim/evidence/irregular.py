@@ -110,8 +110,11 @@ def fit(machine: str) -> dict[str, float]:
 
     def misses(values: Mapping[str, float]) -> list[float]:
         cards = having(host, values), having(link, values)
-        times: Iterator[Time] = (over_link(one.work, *cards) for one in fitted)
-        return [math.log(time.whole / one.seconds) for time, one in zip(times, fitted, strict=True)]
+        times: Iterator[Time] = (over_link(column.work, *cards) for column in fitted)
+        return [
+            math.log(time.whole / column.seconds)
+            for time, column in zip(times, fitted, strict=True)
+        ]
 
     start = {key: (host if key in host.parameters else link)[key] for key in keys}
     return nearest(start, misses, xtol=1e-12, ftol=1e-12)
@@ -120,7 +123,7 @@ def fit(machine: str) -> dict[str, float]:
 def lines() -> Iterator[str | Table]:
     """Yield the measured columns beside the predicted, the share that is near, and the factors."""
     held = [column for column in columns() if column.held_out]
-    near = [one for one in held if abs(predicted(one) / one.seconds - 1) <= NEAR]
+    near = [column for column in held if abs(predicted(column) / column.seconds - 1) <= NEAR]
     yield f"{len(near)} of {len(held)} columns that were held out are within {NEAR:.0%}"
     rows = [
         [column.machine, column.work.program, column.work.sending, str(column.work.nodes),
@@ -148,7 +151,11 @@ def fit_lines() -> Iterator[str]:
     """Yield what a fit gives, beside the cards."""
     for machine, link in LINKS.items():
         for key, value in fit(machine).items():
-            card = next(one for one in map(load_card, (HOST, link)) if key in one.parameters)
+            card = next(
+                candidate
+                for candidate in map(load_card, (HOST, link))
+                if key in candidate.parameters
+            )
             kept = card.parameters[key]
             unit = "" if kept.dimension == "ratio" else " ns"
             shown = value if kept.dimension == "ratio" else value / 1e3

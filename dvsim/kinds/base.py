@@ -358,7 +358,7 @@ def kind_named(name: str) -> Kind:
         return kind
     from importlib.metadata import entry_points
 
-    known = {one.name: one for one in entry_points(group=GROUP)}
+    known = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in known:
         if name in KINDS:
             takes = "dvsim run SCENARIO --set system.NAME=FILE"
@@ -377,7 +377,9 @@ def kind_named(name: str) -> Kind:
 def metric_of(name: str, unit: str) -> Metric:
     """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
     known = (kind_named(own).described.get(name) for own in OWN)
-    return next((one for one in known if one is not None and one.unit == unit), Metric(unit))
+    return next(
+        (metric for metric in known if metric is not None and metric.unit == unit), Metric(unit)
+    )
 
 
 def kind_of(scenario: Spec) -> Own:
@@ -389,5 +391,5 @@ def kinds() -> list[str]:
     """Return the names of all kinds that are installed, dvsim's own first."""
     from importlib.metadata import entry_points
 
-    others = sorted(one.name for one in entry_points(group=GROUP) if one.name not in OWN)
+    others = sorted(entry.name for entry in entry_points(group=GROUP) if entry.name not in OWN)
     return [*OWN, *others]

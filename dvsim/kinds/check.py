@@ -67,7 +67,7 @@ def _completed(kind: Kind, document: Document) -> Document:
         there = document.at(path)
         if there is None or (isinstance(there, dict) and not there.keys() & {"name", "kind"}):
             card = name if there is None else {"name": name, **there}
-            origins = {one: origin for one, origin in document.origins.items() if one[:2] == path}
+            origins = {key: origin for key, origin in document.origins.items() if key[:2] == path}
             origins.setdefault(path, document.origin(("system",)))
             document = document.copy()
             document.merge(Document({"system": {role: card}}, {**origins, (): origins[path]}))
@@ -110,16 +110,16 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
 
     def read_list(key_path: KeyPath, values: list[Any], key: str) -> list[Any]:
         found = [read((*key_path, n), value, key) for n, value in enumerate(values)]
-        cards = [one for one in found if isinstance(one, Card)]
+        cards = [card for card in found if isinstance(card, Card)]
         if any(a.name == b.name and a != b for a in cards for b in cards):
             faults.append(document.fault(key_path, "has two cards of one name"))
         return found
 
     if isinstance(system := data.get("system"), dict):
-        data["system"] = {key: read(("system", key), one, key) for key, one in system.items()}
+        data["system"] = {key: read(("system", key), value, key) for key, value in system.items()}
     if isinstance(vary := data.get("vary"), list):
         rows = enumerate(vary)
-        data["vary"] = [read_row(n, one) if isinstance(one, dict) else one for n, one in rows]
+        data["vary"] = [read_row(n, row) if isinstance(row, dict) else row for n, row in rows]
     return data, faults
 
 

@@ -74,9 +74,9 @@ def origin_table(
         "manifest",
         "Every run: how it was asked for, and where and when it was made.",
         [
-            {**name, "seed": number(one.seed), "replications": number(one.replications)}
-            | origin(one.manifest)
-            for one, name in zip(results, names, strict=True)
+            {**name, "seed": number(result.seed), "replications": number(result.replications)}
+            | origin(result.manifest)
+            for result, name in zip(results, names, strict=True)
         ],
     )
 
@@ -174,9 +174,9 @@ def users(names: Sequence[str], total: int) -> Cell:
     return Cell(text, raw=" ".join(dict.fromkeys(names)))
 
 
-def pace_cards(one: Run | PointsStudy) -> set[str]:
+def pace_cards(result: Run | PointsStudy) -> set[str]:
     """Name the card that holds the numbers of the busiest stage of a run."""
-    counted = [run for run in runs_of([one]) if run.backend != "emu"]
+    counted = [run for run in runs_of([result]) if run.backend != "emu"]
     busy = [(run, stage) for run in counted if (stage := busiest(run.counters)) is not None]
     cards = [run.scenario.system.cards.get(ROLES.get(at.name, at.name)) for run, at in busy]
     return {card.name for card in cards if card is not None}

@@ -60,7 +60,8 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
 
 def _studies_page(comparison: Comparison, command: str | None) -> Page:
     labels = [
-        f"{index} {one.scenario.name}" for index, one in enumerate(comparison.results, start=1)
+        f"{index} {result.scenario.name}"
+        for index, result in enumerate(comparison.results, start=1)
     ]
     metrics = metrics_of(comparison)
     statistics = {
@@ -117,7 +118,7 @@ def _page(
 
 
 def _statistics(tables: dict[str, Table]) -> Section:
-    folds = [Fold(title, [one], opened=True) for title, one in tables.items()]
+    folds = [Fold(title, [table], opened=True) for title, table in tables.items()]
     return Section("statistics", "Statistics", folds)
 
 
@@ -163,7 +164,7 @@ def table(rows: Sequence[Row], sides: Sequence[Side], name: str, unit: str) -> T
     several = [side.run.replications > 1 for side in sides]
     labels = [side.label for side in sides]
     return sides_table(
-        [[Cell(one)] for one in names], ["statistic"], rows, labels, several, name, unit
+        [[Cell(name)] for name in names], ["statistic"], rows, labels, several, name, unit
     )
 
 
@@ -191,9 +192,9 @@ def sides_table(
     for cells, row in zip(names, rows, strict=True):
         line = list(cells)
         columns = zip(row.values, row.changes, several, strict=True)
-        for index, (one, change, many) in enumerate(columns):
-            line.append(number(None if one is None else one.value))
-            line.append(number(one.high - one.value if one is not None and many else None))
+        for index, (value, change, many) in enumerate(columns):
+            line.append(number(None if value is None else value.value))
+            line.append(number(value.high - value.value if value is not None and many else None))
             line += [changed(change)] if index else []
         lines.append(line)
     return Table(

@@ -125,8 +125,8 @@ def error_bars(
     return {
         "type": "data",
         "symmetric": False,
-        "array": [max(top - one, 0.0) for one, top in zip(values, high, strict=True)],
-        "arrayminus": [max(one - end, 0.0) for one, end in zip(values, low, strict=True)],
+        "array": [max(top - value, 0.0) for value, top in zip(values, high, strict=True)],
+        "arrayminus": [max(value - end, 0.0) for value, end in zip(values, low, strict=True)],
         **looks,
     }
 

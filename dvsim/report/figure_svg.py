@@ -151,7 +151,7 @@ def draw_marks(
 ) -> None:
     """Draw the marks of a trace, those of each symbol together."""
     for symbol in dict.fromkeys(symbols):
-        chosen = [index for index, one in enumerate(symbols) if one == symbol]
+        chosen = [index for index, other in enumerate(symbols) if other == symbol]
         across, up = [x[place] for place in chosen], [y[place] for place in chosen]
         axes.plot(across, up, linestyle="none", **mark_looks(marker, symbol))
 

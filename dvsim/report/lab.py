@@ -106,13 +106,17 @@ def _between(judged: Judged) -> list[Block]:
 def _verdict_table(judged: Judged) -> Table:
     rows = []
     for case in judged.cases:
-        own = {one.kind: one for one in judged.criteria if one.what == case.name}
+        own = {
+            criterion.kind: criterion
+            for criterion in judged.criteria
+            if criterion.what == case.name
+        }
         cells = [_criterion(own.get(kind)) for kind in KINDS]
         rows.append([Cell(case.name), Cell(case.split, status=SPLITS[case.split]), *cells])
     for kind in ("ratio", "order"):
-        asked = [one for one in judged.criteria if one.kind == kind]
+        asked = [criterion for criterion in judged.criteria if criterion.kind == kind]
         if asked:
-            held = sum(one.passed for one in asked)
+            held = sum(criterion.passed for criterion in asked)
             word = "pass" if held == len(asked) else "fail"
             told = Cell(f"{held} of {len(asked)}", status=word)
             rest = [Cell("") for _ in range(len(KINDS) - 1)]

@@ -173,7 +173,7 @@ def forest_drawing(
     kept = [index for index in range(len(rows)) if any(_ratio(other, index) for other in others)]
     if not kept:
         return None
-    traces = [_trace(one, number, len(others), kept) for number, one in enumerate(others)]
+    traces = [_trace(other, number, len(others), kept) for number, other in enumerate(others)]
     ends = [end for other in others for place in kept for end in _ends(_ratio(other, place))]
     texts = [_short(rows[place]) for place in kept]
     height = ROOM + ROW * len(kept) * max(1, len(others) // 2)

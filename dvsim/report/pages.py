@@ -279,7 +279,7 @@ def _studies_page(
     more: Sequence[Drawing],
 ) -> Page:
     alone = len(studies) == 1
-    verdicts: list[Block] = [Text(one, "verdict") for one in claims_sentences(validation)]
+    verdicts: list[Block] = [Text(sentence, "verdict") for sentence in claims_sentences(validation)]
     weak = tables(parameters_table(studies)) if any(map(used_cards, studies)) else []
     note = (
         "A key that stands here is a choice of whoever asked; what is not settled by any "

@@ -69,8 +69,8 @@ def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> lis
 
 def parts_drawing(replays: Sequence[Replay]) -> Drawing:
     """Draw what the time to solution is spent on, over each fabric."""
-    names = [one.fabric.name for one in replays]
-    rows = {part: [one.parts[part] * US for one in replays] for part in PARTS}
+    names = [replay.fabric.name for replay in replays]
+    rows = {part: [replay.parts[part] * US for replay in replays] for part in PARTS}
     said = "; ".join(
         f"{name}: " + ", ".join(f"{part} {amount_text(rows[part][at] * 1e-6, unit='s')}"
                                 for part in PARTS if rows[part][at])
@@ -92,21 +92,21 @@ def finish_drawing(replays: Sequence[Replay]) -> Drawing:
     """Draw when each rank is done, over each fabric."""
     traces = [
         scatter(
-            one.fabric.name,
-            range(one.graph.ranks),
-            (one.finish_ps * US).tolist(),
+            replay.fabric.name,
+            range(replay.graph.ranks),
+            (replay.finish_ps * US).tolist(),
             "lines+markers",
             marker={"size": 4},
             line={"width": 1, "color": COLOURS[index % len(COLOURS)]},
         )
-        for index, one in enumerate(replays)
+        for index, replay in enumerate(replays)
     ]
     said = "; ".join(
-        f"{one.fabric.name}: rank {int(one.finish_ps.argmin())} first, after "
-        f"{amount_text(float(one.finish_ps.min()) * 1e-12, unit='s')}, rank "
-        f"{int(one.finish_ps.argmax())} last, after "
-        f"{amount_text(float(one.finish_ps.max()) * 1e-12, unit='s')}"
-        for one in replays
+        f"{replay.fabric.name}: rank {int(replay.finish_ps.argmin())} first, after "
+        f"{amount_text(float(replay.finish_ps.min()) * 1e-12, unit='s')}, rank "
+        f"{int(replay.finish_ps.argmax())} last, after "
+        f"{amount_text(float(replay.finish_ps.max()) * 1e-12, unit='s')}"
+        for replay in replays
     )
     looks = layout(tall(len(replays)), {"title": "rank"}, {"title": "us", "rangemode": "tozero"})
     return Drawing(
@@ -188,10 +188,10 @@ def sizes_drawing(replay: Replay) -> Drawing:
 def _fabrics(replays: Sequence[Replay]) -> Table:
     """Return a row for each fabric."""
     rows = [
-        {"fabric": Cell(one.fabric.name), "time us": number(one.time_ps * US)}
-        | {f"{part} us": number(one.parts[part] * US) for part in PARTS}
-        | {"msg/s per rank": number(one.message_rate), "model": Cell(one.fabric.title)}
-        for one in replays
+        {"fabric": Cell(replay.fabric.name), "time us": number(replay.time_ps * US)}
+        | {f"{part} us": number(replay.parts[part] * US) for part in PARTS}
+        | {"msg/s per rank": number(replay.message_rate), "model": Cell(replay.fabric.title)}
+        for replay in replays
     ]
     return table_of("fabrics", "Time to solution and its parts", rows)
 
@@ -199,8 +199,12 @@ def _fabrics(replays: Sequence[Replay]) -> Table:
 def _origin(replays: Sequence[Replay]) -> Table:
     """Return the trace and the numbers of each fabric."""
     rows = [[Cell("trace"), Cell(replays[0].graph.name)]]
-    for one in replays:
-        costs = ", ".join(f"{key} {value:,}" for key, value in one.fabric.costs._asdict().items())
-        text = f"; fitted to {one.fabric.fitted}" if one.fabric.fitted else ""
-        rows.append([Cell(one.fabric.name), Cell(f"{one.fabric.title}: {costs}{text}", "prose")])
+    for replay in replays:
+        costs = ", ".join(
+            f"{key} {value:,}" for key, value in replay.fabric.costs._asdict().items()
+        )
+        text = f"; fitted to {replay.fabric.fitted}" if replay.fabric.fitted else ""
+        rows.append(
+            [Cell(replay.fabric.name), Cell(f"{replay.fabric.title}: {costs}{text}", "prose")]
+        )
     return Table("origin", "What was replayed, and over what", ["what", "which"], rows)

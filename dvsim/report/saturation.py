@@ -63,10 +63,10 @@ def sentence(points: Sequence[Offered]) -> str:
     if not carried:
         return ""
     ordered = sorted(carried.values(), key=_most, reverse=True)
-    texts = [estimate_text(one.throughput, one.half) for one in ordered]
+    texts = [estimate_text(limit.throughput, limit.half) for limit in ordered]
     if len(lines) == 1:
         return f"Saturates at {texts[0]} {UNIT}."
-    sentences = [f"{one.line}, {text}" for one, text in zip(ordered, texts, strict=True)]
+    sentences = [f"{limit.line}, {text}" for limit, text in zip(ordered, texts, strict=True)]
     last = f"{sentences[-1]} {UNIT}" if len(sentences) <= MOST else f"first {sentences[-1]} {UNIT}"
     listed = "; then ".join([*sentences[: min(len(sentences) - 1, MOST - 1)], last])
     keeping = [line for line in lines if line not in carried]

@@ -140,7 +140,9 @@ class Sweep:
         values = sorted(self._numbers)
         if self.key == "load" or len(values) < 2 or values[0] <= 0 or values[-1] < 8 * values[0]:
             return False
-        steps, factors = ([b - a for a, b in pairwise(one)] for one in (values, map(log, values)))
+        steps, factors = (
+            [b - a for a, b in pairwise(sequence)] for sequence in (values, map(log, values))
+        )
         return self.doubling or max(steps) / min(steps) > max(factors) / min(factors)
 
     @property
@@ -188,7 +190,7 @@ class Sweep:
     def saturated(self) -> frozenset[int]:
         """The points that deliver less than they are offered, and whose queues grow."""
         beyond = set(saturated(self.offered.values()))
-        return frozenset(point for point, one in self.offered.items() if one in beyond)
+        return frozenset(point for point, load in self.offered.items() if load in beyond)
 
     def weak(self, mark: Mark) -> bool:
         """Whether a mark is open: it has not settled, or is saturated."""

@@ -106,7 +106,7 @@ def curves(swept: SweepResult) -> list[Drawing]:
     if not sweep.scattered:
         return curve_drawings(sweep, "swept")
     alone = [Sweep(points, str(key)) for key in points.keys().columns]
-    return [one for key in alone for one in curve_drawings(key, f"swept-{key.key}")]
+    return [drawing for key in alone for drawing in curve_drawings(key, f"swept-{key.key}")]
 
 
 def _points(swept: SweepResult) -> Table:

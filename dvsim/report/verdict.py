@@ -133,7 +133,7 @@ def ratios_text(found: Sequence[Contest]) -> str:
     known = [(item.ratio, item) for item in found if item.ratio is not None]
     if len(found) <= MOST_SIZES or not known:
         return joined([*texts.values()])
-    low, high = (texts[end(known, key=lambda one: one[0])[1]] for end in (min, max))
+    low, high = (texts[end(known, key=lambda measured: measured[0])[1]] for end in (min, max))
     return f"{low} at least and {high} at most"
 
 

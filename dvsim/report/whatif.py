@@ -76,7 +76,7 @@ def answer_table(answer: Answer) -> Table:
                     "variant": Cell(outcome.says),
                     "rate": Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
                     "ratio": Cell(ratio[0], "number", raw=ratio[1]),
-                    **{MEASURES[one].heading: _cell(outcome, one) for one in answer.whatif.also},
+                    **{MEASURES[name].heading: _cell(outcome, name) for name in answer.whatif.also},
                     "limit": Cell(limit_text(outcome)),
                 }
             )
@@ -154,9 +154,9 @@ def _trace(part: Part, index: int) -> dict[str, Any]:
     return scatter(
         part.label,
         [times.value for _, times in known],
-        ["<br>".join(textwrap.wrap(escape(one.says), WIDE)) for one, _ in known],
+        ["<br>".join(textwrap.wrap(escape(outcome.says), WIDE)) for outcome, _ in known],
         error_x={"type": "data", "array": [times.half for _, times in known]},
-        text=[escape(f"{times_text(times)}; {limit_text(one)}") for one, times in known],
+        text=[escape(f"{times_text(times)}; {limit_text(outcome)}") for outcome, times in known],
         hovertemplate="%{text}<extra></extra>",
         marker=look | {"size": 9},
     )

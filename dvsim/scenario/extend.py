@@ -69,7 +69,7 @@ def _card(document: Document, path: Path, name: str) -> Path:
     if name.endswith(".toml"):
         return _file(document, path, name)
     beside, packaged = path.parent / f"{name}.toml", find.find_card(name)
-    others = [one for one in (beside, packaged) if one is not None and find.is_file(one)]
+    others = [other for other in (beside, packaged) if other is not None and find.is_file(other)]
     if not others:
         beside_it = [file.stem for file in path.parent.glob("*.toml")]
         near = find.nearest(name, [*find.card_names(), *beside_it])

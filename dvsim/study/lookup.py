@@ -44,12 +44,12 @@ def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
     if not kept:
         raise ScenarioError([_unknown(name, root)])
     if last is None:
-        newest = {one.backend: one.folder for one in kept}
+        newest = {run.backend: run.folder for run in kept}
         return [newest[backend] for backend in sorted(newest, key=lambda name: name != "sim")]
     if len(kept) < last:
         message = f"{len(kept)} of {name} are kept in {root}, not {last}"
         raise ScenarioError.at(Argument("last"), message)
-    return [one.folder for one in kept[-last:]]
+    return [run.folder for run in kept[-last:]]
 
 
 def kept_of(name: str, root: Path) -> list[Kept]:
@@ -83,7 +83,7 @@ def kept_of(name: str, root: Path) -> list[Kept]:
 def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
     """Return the error that one result alone cannot be compared, with what is kept besides."""
     message = f"a comparison needs two runs; here is one: {found}"
-    kept = [one.folder for name in names for one in kept_of(name, root)]
+    kept = [run.folder for name in names for run in kept_of(name, root)]
     others = [str(folder) for folder in reversed(kept) if folder != found]
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""

@@ -73,7 +73,7 @@ def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     make = libvic().lib.vic_header
     zero = make(0, op, 0, 0)
     ones = (make(1, op, 0, 0), make(0, op, 1, 0), make(0, op, 0, 1))
-    dest, addr, counter = (np.uint64(one - zero) for one in ones)
+    dest, addr, counter = (np.uint64(number - zero) for number in ones)
     return np.uint64(zero), dest, addr, counter
 
 

@@ -75,8 +75,8 @@ def _card(number: int, receivers: int) -> str:
 def _add_cards(timeline: Timeline, events: list[dict[str, Any]], receivers: int) -> None:
     """Add what vicrun traced; a card is a component, and each of its threads a row."""
     sent, got = _arrows(timeline, events)
-    shown = (one for one in events if "ts" in one and one["ph"] not in ("s", "f"))
-    for one in sorted(shown, key=lambda one: float(one["ts"])):
+    shown = (event for event in events if "ts" in event and event["ph"] not in ("s", "f"))
+    for one in sorted(shown, key=lambda event: float(event["ts"])):
         component, args = _card(one["pid"], receivers), one["args"]
         begin = round(one["ts"] * NS_PER_US)
         if one["ph"] == "X":
@@ -107,14 +107,14 @@ def _arrows(
     sent: dict[tuple[int, int], list[tuple[int, int]]] = {}
     got: dict[int, int] = {}
     arrival: dict[str, Any] | None = None
-    for one in events:
-        if one["ph"] == "i":
-            arrival = one
-        elif one["ph"] == "s" and arrival is not None:
+    for event in events:
+        if event["ph"] == "i":
+            arrival = event
+        elif event["ph"] == "s" and arrival is not None:
             number = got[id(arrival)] = timeline.arrow()
-            at = round(one["ts"] * NS_PER_US)
-            sent.setdefault((one["pid"], one["tid"]), []).append((number, at))
-    ordered = {key: deque(sorted(some, key=lambda one: one[1])) for key, some in sent.items()}
+            at = round(event["ts"] * NS_PER_US)
+            sent.setdefault((event["pid"], event["tid"]), []).append((number, at))
+    ordered = {key: deque(sorted(some, key=lambda arrow: arrow[1])) for key, some in sent.items()}
     return ordered, got
 
 

@@ -149,7 +149,7 @@ class Timeline:
             row = self._rows[component, name] = Row(component, name, kind)
         self._kept += row.add(event)
         if self._kept > self._capacity:
-            longest = max(self._rows.values(), key=lambda one: len(one.events))
+            longest = max(self._rows.values(), key=lambda row: len(row.events))
             self._kept -= len(longest.events) // 2
             longest.thin()
 

@@ -214,10 +214,10 @@ def _with_sources(
     """Return a card whose fitted values say what they were fitted to, how, and their intervals."""
     parameters = dict(card.parameters)
     fitted = "; ".join(
-        f"{one.path.name} (sha256 {_checksum(one.path)}): {target.names(places)} B"
-        for one, places in target.by_file(target.fit)
+        f"{data.path.name} (sha256 {_checksum(data.path)}): {target.names(places)} B"
+        for data, places in target.by_file(target.fit)
     )
-    stated = {text for one, _ in target.by_file(target.fit) if (text := one.about.source)}
+    stated = {text for data, _ in target.by_file(target.fit) if (text := data.about.source)}
     for name in dict.fromkeys(knob.parameter for knob in knobs):
         told = ", ".join(
             f"{knob.name} {knob.range_text(card, ends)}"

@@ -17,7 +17,7 @@ from dvsim.study.text_table import Table
 def fit_lines(fitting: Fitting) -> Iterator[str | Table]:
     """Yield what was found as text."""
     target, outcome = fitting.target, fitting.outcome
-    files = " and ".join(one.path.name for one, _ in target.by_file(target.fit))
+    files = " and ".join(data.path.name for data, _ in target.by_file(target.fit))
     head = f"{fitting.card.name}: {fitting.base.name} fitted to {target.names(target.fit)} B"
     yield f"{head} of {files}; {outcome.evaluations} evaluations, {len(outcome.ends)} starts"
     yield f"  held out: {target.names(target.held_out) + ' B' if target.held_out else 'nothing'}"
@@ -47,7 +47,7 @@ def _parameters(fitting: Fitting) -> Iterator[str | Table]:
     values = np.exp(fitting.outcome.best.at)
     ranges = fitting.uncertain.parameters
     for knob, value, ends, item in zip(fitting.knobs, values, ranges, fitting.known, strict=True):
-        before, after = (knob.text(fitting.base, one) for one in (knob.start, short(value)))
+        before, after = (knob.text(fitting.base, number) for number in (knob.start, short(value)))
         text = "left open" if ends.open else knob.range_text(fitting.base, ends)
         starts = "-" if item.ratio is None else f"{item.ratio:.2f}"
         weak = "hardly determined" if item.weak else ""
@@ -68,20 +68,20 @@ def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     told = [(at, predicted[at]) for at in sorted(predicted) if at in target.held_out]
     if not told:
         return
-    inside = sum(one.holds for _, one in told)
+    inside = sum(prediction.holds for _, prediction in told)
     yield f"  held out and predicted: {inside} of {len(told)} within the 95 % interval of one run"
     told.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
     units = [UNITS[METRICS[target.cases[at].case.metric]] for at, _ in told]
     names = [
-        f"{target.cases[at].name}, {one.row.statistic}" + (", us" if unit == "us" else "")
-        for (at, one), (_, unit) in zip(told, units, strict=True)
+        f"{target.cases[at].name}, {prediction.row.statistic}" + (", us" if unit == "us" else "")
+        for (at, prediction), (_, unit) in zip(told, units, strict=True)
     ]
     head = ("", "measured", "predicted", "95 %", "error", "")
     rows = []
-    for name, (_, one), (factor, _) in zip(names, told, units, strict=True):
-        numbers = (one.row.measured, one.value, one.low, one.high)
+    for name, (_, prediction), (factor, _) in zip(names, told, units, strict=True):
+        numbers = (prediction.row.measured, prediction.value, prediction.low, prediction.high)
         measured, value, low, high = (number_text(number / factor) for number in numbers)
-        error = f"{one.value / one.row.measured - 1:+.1%}"
-        outside = "" if one.holds else "outside"
+        error = f"{prediction.value / prediction.row.measured - 1:+.1%}"
+        outside = "" if prediction.holds else "outside"
         rows.append((name, measured, value, f"{low} to {high}", error, outside))
     yield Table(head, rows, range(1, len(head) - 1))

@@ -95,8 +95,8 @@ class Queues:
     def table(self) -> list[dict[str, Any]]:
         """Return all points as JSON types."""
         return [
-            {"from": told, **one._asdict(), "simulated": own._asdict()}
-            for told, one, own in self.compared()
+            {"from": told, **point._asdict(), "simulated": own._asdict()}
+            for told, point, own in self.compared()
         ]
 
 
@@ -145,8 +145,8 @@ def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any ki
     if study.manifest.get("backend") != EMULATED:
         yield Advice("is a simulated run, which has measured nothing; ", EMULATE)
     for number in range(len(study.scenario.points)):
-        one = study.scenario.at(number)
-        if one.system.queue != "quorum" or one.workload.rate is not None:
+        scenario = study.scenario.at(number)
+        if scenario.system.queue != "quorum" or scenario.workload.rate is not None:
             yield "is not of a quorum queue without workload.rate, such as rabbit/here"
             return
     if study.points["fsyncs"].isna().any():
@@ -164,7 +164,7 @@ def _points(study: PointsStudy) -> Iterator[Point]:
     for number, rows in study.points.groupby("point"):
         work = scenario.at(cast("int", number)).workload
         rates, syncs = rows["rate_in"], rows["fsyncs"] / rows["rate_in"] / work.seconds
-        middle = (float(one.median()) for one in (rates, syncs))
+        middle = (float(column.median()) for column in (rates, syncs))
         yield Point(work.message_bytes, work.credit or work.window, *middle)
 
 
@@ -180,7 +180,7 @@ def _cards(
     """Return the cards of this machine: what no run shows is taken over."""
     ends = _ends(points)
     used = [point for point in points if point.size in ends]
-    windows = " and ".join(str(one) for one in sorted({one.window for one in used}))
+    windows = " and ".join(str(point) for point in sorted({point.window for point in used}))
     sizes = " and ".join(f"{size} B" for size in sorted(ends))
     fit = nearest(_begin(used), partial(_misses, scenario, used), diff_step=0.001)
     known = {"source": command, "fitted": f"{sizes} with windows of {windows}"}
@@ -212,8 +212,8 @@ def _misses(
     owns = [simulated(scenario, cards, point.size, point.window) for point in points]
     return [
         math.log(mine / theirs)
-        for own, one in zip(owns, points, strict=True)
-        for mine, theirs in ((own.rate, one.rate), (own.syncs, one.syncs))
+        for own, point in zip(owns, points, strict=True)
+        for mine, theirs in ((own.rate, point.rate), (own.syncs, point.syncs))
     ]
 
 
@@ -224,9 +224,9 @@ def _begin(points: Sequence[Point]) -> dict[str, float]:
     process; from both cycles follow what an entry adds and what is there without any.
     """
     least = min(point.size for point in points)
-    own = sorted((point for point in points if point.size == least), key=lambda one: one.window)
+    own = sorted((point for point in points if point.size == least), key=lambda point: point.window)
     small, large = own[0], own[-1]
-    near, far = (1 / (one.rate * one.syncs) for one in (small, large))
+    near, far = (1 / (point.rate * point.syncs) for point in (small, large))
     grown = far * large.rate - near * small.rate
     entry = max(LEAST, (far - near) / grown) if grown > 0 else LEAST
     entry = min(entry, 0.5 / large.rate)

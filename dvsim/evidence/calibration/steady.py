@@ -121,10 +121,10 @@ def _burst(arrivals: list[_Arrivals], begin: float, end: float) -> float | None:
     return messages / bursts if bursts > FEW else None
 
 
-def _scatter(one: _Arrivals, begin: float, end: float, *, batches: bool) -> Floats:
+def _scatter(arrivals: _Arrivals, begin: float, end: float, *, batches: bool) -> Floats:
     """Return how far parts of the steady time lie from their mean, as logarithms."""
-    inside = (one.edges_s >= begin) & (one.edges_s <= end)
-    edges_s, until = one.edges_s[inside], one.until[inside]
+    inside = (arrivals.edges_s >= begin) & (arrivals.edges_s <= end)
+    edges_s, until = arrivals.edges_s[inside], arrivals.until[inside]
     if not batches and len(until) > 1:
         marks = np.linspace(until[0], until[-1], PARTS + 1)
         places = np.unique(np.searchsorted(until, marks))

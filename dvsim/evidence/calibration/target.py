@@ -98,9 +98,9 @@ class Target:
         for place in sorted(
             places, key=lambda at: (self.cases[at].case.label, self.cases[at].size)
         ):
-            one = self.cases[place]
-            sizes = by.setdefault(one.case.label, [])
-            sizes += [one.size] if one.size not in sizes else []
+            case = self.cases[place]
+            sizes = by.setdefault(case.case.label, [])
+            sizes += [case.size] if case.size not in sizes else []
         texts = {label: ",".join(map(str, sizes)) for label, sizes in by.items()}
         return "; ".join(f"{label}:{text}" if label else text for label, text in texts.items())
 
@@ -144,7 +144,7 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     if both:
         message = f"{cases[both[0]].key} is fitted; what is held out must not be"
         raise ScenarioError.at(Argument("hold_out"), message)
-    roles = {_role(card, one.scenario) for one in cases}
+    roles = {_role(card, case.scenario) for case in cases}
     return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken)
 
 
@@ -188,12 +188,16 @@ def _role(card: Card, scenario: Spec) -> str:
 def _scenarios(card: Card, data: Data) -> list[Spec]:
     """Return the scenarios that are asked."""
     if data.scenarios:
-        return [one for name in data.scenarios for one in load_campaign(name, data.overrides)]
+        return [
+            scenario for name in data.scenarios for scenario in load_campaign(name, data.overrides)
+        ]
     entries = [entry for entry in list_scenarios() if entry.kind in ("scenario", "messaging")]
     found = [load(entry.name) for entry in entries]
-    users = [one for one in found if _names(one, card)]
+    users = [scenario for scenario in found if _names(scenario, card)]
     if not users:
-        kind = next((one.name for one in found if card.kind in _kinds(one)), "SCENARIO")
+        kind = next(
+            (scenario.name for scenario in found if card.kind in _kinds(scenario)), "SCENARIO"
+        )
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
         raise ScenarioError.at(Argument("scenarios"), message)
     # of a size that two have, one of a system whose data were published comes first
@@ -225,8 +229,8 @@ def _declared(cases: Sequence[Asked]) -> frozenset[int]:
     """Return the cases that ``[lab]`` calls fitted."""
     found = {
         index
-        for index, one in enumerate(cases)
-        if {(one.case.label, one.size), ("", one.size)} & set(one.data.about.fitted or ())
+        for index, case in enumerate(cases)
+        if {(case.case.label, case.size), ("", case.size)} & set(case.data.about.fitted or ())
     }
     if not found:
         example = ",".join(dict.fromkeys(str(case.size) for case in cases[: len(cases) // 2 + 1]))
@@ -247,8 +251,8 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
                 raise ScenarioError.at(argument, f"'{part.strip()}' is not of the form r1:8,2048")
             meant = {
                 index
-                for index, one in enumerate(cases)
-                if one.size == int(word) and (not colon or label in _words(one.case))
+                for index, case in enumerate(cases)
+                if case.size == int(word) and (not colon or label in _words(case.case))
             }
             if not meant:
                 message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
@@ -263,4 +267,4 @@ def _words(case: Case) -> set[str]:
 
 def _there(cases: Sequence[Asked]) -> str:
     ordered = sorted(cases, key=lambda case: (case.size, case.case.label))
-    return ", ".join(dict.fromkeys(one.key for one in ordered))
+    return ", ".join(dict.fromkeys(case.key for case in ordered))

@@ -151,8 +151,9 @@ def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None
     if left < 1:
         return None
     squares = sum(math.log(row.measured / row.simulated) ** 2 for row in means)
-    one = sum(float(_residuals(row).var(ddof=1)) for row in means) / len(means)
-    chance = one * (1 + len(means) / left / trials)  # the error of the search is one of all cases
+    variance = sum(float(_residuals(row).var(ddof=1)) for row in means) / len(means)
+    # the error of the search is one of all cases
+    chance = variance * (1 + len(means) / left / trials)
     return math.sqrt(max(0.0, squares / left - chance))
 
 

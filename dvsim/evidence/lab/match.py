@@ -186,7 +186,7 @@ def _no_point(scenario: Spec, points: Sequence[int]) -> str:
     found = [
         {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
     ]
-    values = {key: list(dict.fromkeys(one[key] for one in found)) for key in scenario.keys}
+    values = {key: list(dict.fromkeys(point[key] for point in found)) for key in scenario.keys}
     differ = [key for key, known in values.items() if len(known) > 1]
     if len(points) == 1 or not differ:
         return ""

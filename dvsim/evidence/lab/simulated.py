@@ -145,7 +145,9 @@ def of_run(
         notes = (f"samples of {sample} were counted again in intervals of {interval_s:g} s",)
         sample = Sample("interval", interval_s)
     kept = [values for values in replications if values.size]
-    runs = {name: np.array([statistic(one, name) for one in kept]) for name in case.statistics}
+    runs = {
+        name: np.array([statistic(values, name) for values in kept]) for name in case.statistics
+    }
     return Simulated(
         scenario=run.scenario.name,
         what=f"{counted}/s of {_columns(run, labels)}",

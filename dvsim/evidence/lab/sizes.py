@@ -32,10 +32,12 @@ def answer(
         if not reason:
             return _point(scenario, case)
         reasons.append(reason)
-    made = [one for scenario in scenarios for one in _resized(scenario, case)]
+    made = [resized for scenario in scenarios for resized in _resized(scenario, case)]
     made.sort(key=lambda item: item[0])
-    reasons = [why_not(one, case, data, taken) for _, one in made] or reasons
-    return next((one for (_, one), why in zip(made, reasons, strict=False) if not why), reasons[0])
+    reasons = [why_not(resized, case, data, taken) for _, resized in made] or reasons
+    return next(
+        (resized for (_, resized), why in zip(made, reasons, strict=False) if not why), reasons[0]
+    )
 
 
 def at_all_sizes(
@@ -56,8 +58,8 @@ def at_all_sizes(
         for case in data.cases
         if case.message_bytes is not None and case.message_bytes not in sizes
     ]
-    resized = systems_of(one for one in found if not isinstance(one, str))
-    made = {(one.name, one.get("message_bytes")): one for one in resized}
+    resized = systems_of(answered for answered in found if not isinstance(answered, str))
+    made = {(scenario.name, scenario.get("message_bytes")): scenario for scenario in resized}
     return [*scenarios, *made.values()]
 
 

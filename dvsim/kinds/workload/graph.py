@@ -373,16 +373,16 @@ class Builder:
         """Return start, to and after_start, of edges between sorted places."""
         self._close_edges()
         edges = self._edges or [(np.empty(0, np.int64), np.empty(0, np.int64), False)]
-        before = np.concatenate([one[0] for one in edges])
-        behind = np.concatenate([one[1] for one in edges])
-        started = np.concatenate([np.full(one[0].size, one[2], dtype=np.uint8) for one in edges])
-        for one, other in ((before, behind), (behind, before)):
-            bad = (one < 0) | (one >= self._count)
+        before = np.concatenate([edge[0] for edge in edges])
+        behind = np.concatenate([edge[1] for edge in edges])
+        started = np.concatenate([np.full(edge[0].size, edge[2], dtype=np.uint8) for edge in edges])
+        for own, other in ((before, behind), (behind, before)):
+            bad = (own < 0) | (own >= self._count)
             if bad.any():
                 edge = int(np.argmax(bad))
                 known = int(other[edge])
                 if 0 <= known < self._count:
-                    self._refuse(columns, known, f"waits for no operation: {int(one[edge])}")
+                    self._refuse(columns, known, f"waits for no operation: {int(own[edge])}")
                 message = f"an edge from {before[edge]} to {behind[edge]}: no operations"
                 raise ScenarioError.at(self.name, message)
         rank = columns[0]

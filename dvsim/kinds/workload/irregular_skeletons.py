@@ -55,7 +55,7 @@ class Fft3d(Skeleton):
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add three transforms with two transposes between them, there and back."""
         rows = self.npRow or max(
-            one for one in range(1, int(self.ranks**0.5) + 1) if self.ranks % one == 0
+            divisor for divisor in range(1, int(self.ranks**0.5) + 1) if self.ranks % divisor == 0
         )
         columns, more = divmod(self.ranks, rows)
         if more:
@@ -162,8 +162,8 @@ AnySkeleton = Annotated[
 """A table ``[skeleton]``: its key `name` says which it is."""
 
 SKELETONS: dict[str, type[Skeleton]] = {
-    one.__name__.lower(): one
-    for one in (
+    skeleton.__name__.lower(): skeleton
+    for skeleton in (
         Halo2d, Halo3d, Halo3d26, Sweep3d, Allreduce, Alltoall, Fft3d, Gups, Incast, Permutation,
         Team,
     )

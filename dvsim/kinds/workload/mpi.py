@@ -226,21 +226,21 @@ class Program:
             root: In the communicator.
             communicator, request, line: As of `send`.
         """
-        one = self._communicators[communicator]
-        mine = one.place.get(rank)
+        group = self._communicators[communicator]
+        mine = group.place.get(rank)
         if mine is None:
             self.refuse(rank, line, f"enters a {kind} of a communicator that it is not in")
-        if not 0 <= root < len(one.members):
-            last = len(one.members) - 1
+        if not 0 <= root < len(group.members):
+            last = len(group.members) - 1
             self.refuse(rank, line, f"the root of a {kind} must be from 0 to {last}, is {root}")
         given = size if isinstance(size, int) else tuple(size)
         least = given if isinstance(given, int) else min(given, default=0)
         self._checked(rank, least, line)
-        number = one.count.get(mine, 0)
-        one.count[mine] = number + 1
-        if number == len(one.entries):
-            one.entries.append({})
-        one.entries[number][mine] = Entry(kind, given, root, line)
+        number = group.count.get(mine, 0)
+        group.count[mine] = number + 1
+        if number == len(group.entries):
+            group.entries.append({})
+        group.entries[number][mine] = Entry(kind, given, root, line)
         self._calls[rank].append((COLLECTIVE, line, communicator, number, mine, request))
 
     def _checked(self, rank: int, size: int, line: int) -> None:

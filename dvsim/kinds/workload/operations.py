@@ -133,8 +133,8 @@ class Cursor:
             self._wait(rest[0])
         elif kind == COLLECTIVE:
             communicator, number, mine, request = rest
-            one = communicators[communicator]
-            self._collective(one, one.schedules[number], one.tags[number], mine, request)
+            group = communicators[communicator]
+            self._collective(group, group.schedules[number], group.tags[number], mine, request)
         elif kind == REMOTE:
             self._remote(*rest)
         elif kind == LOCK:
@@ -152,7 +152,7 @@ class Cursor:
         for request in requests:
             self.after += self.requests.pop(request, ())
         ended = set(self.after)
-        self.started = [one for one in self.started if one not in ended]
+        self.started = [operation for operation in self.started if operation not in ended]
 
     def _remote(self, peer: int, sent: int, received: int, request: Hashable) -> None:
         builder, rank = self.builder, self.rank

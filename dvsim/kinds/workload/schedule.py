@@ -68,9 +68,9 @@ def messages(
 ) -> Messages:
     """Return messages; a single number stands for all."""
     given: Sequence[Any] = np.broadcast_arrays(
-        *(np.atleast_1d(np.asarray(one)) for one in (step, source, target, first, blocks))
+        *(np.atleast_1d(np.asarray(column)) for column in (step, source, target, first, blocks))
     )
-    return Messages(*(one.astype(np.int64) for one in given))
+    return Messages(*(column.astype(np.int64) for column in given))
 
 
 def together(parts: Sequence[Messages]) -> Messages:

@@ -58,7 +58,7 @@ def replays(
             raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(key, known))
     factor, slow, ports = factor_of(compute), straggler_of(straggler), placement_of(placement)
     sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read
-    if faults and all(one.network is None for one in sound):
+    if faults and all(fabric.network is None for fabric in sound):
         raise wrong("fault", f"is of a Data Vortex; there is {', '.join(asked)}")
     graph = prepared(read_trace(trace), factor, slow)
     chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
@@ -66,7 +66,7 @@ def replays(
         chosen[0] = fitted(
             chosen[0], [measurement for path in fit for measurement in measurements(path)]
         )
-    return [replay_graph(graph, one, ports, seed) for one in chosen]
+    return [replay_graph(graph, fabric, ports, seed) for fabric in chosen]
 
 
 def read_trace(trace: str | Path) -> Graph:
@@ -111,7 +111,7 @@ def placement_of(given: str | Sequence[int]) -> str | Sequence[int]:
     if not isinstance(given, str) or given in ("linear", "random"):
         return given
     try:
-        return [int(one) for one in given.split(",")]
+        return [int(word) for word in given.split(",")]
     except ValueError:
         message = f"must be linear, random, or a port for each rank: 0,2,4; is '{given}'"
         raise wrong("placement", message) from None

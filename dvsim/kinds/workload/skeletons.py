@@ -70,21 +70,25 @@ def decomposed(ranks: int, given: Sequence[int]) -> tuple[int, ...]:
     Raises:
         ValueError: If their product cannot be the number of ranks.
     """
-    fixed = [one for one in given if one]
+    fixed = [side for side in given if side]
     left, more = divmod(ranks, int(np.prod(fixed, dtype=np.int64)) if fixed else 1)
     free = len(given) - len(fixed)
     if more or left < 1 or (free == 0 and left != 1):
         told = " × ".join(map(str, given))
         raise ValueError(f"a decomposition of {told} does not fit {ranks} ranks")
     chosen = iter(_cube(left, free))
-    return tuple(one or next(chosen) for one in given)
+    return tuple(side or next(chosen) for side in given)
 
 
 def _cube(ranks: int, directions: int) -> tuple[int, ...]:
     """Return factors of a number whose sum is smallest, the largest first."""
     if directions <= 1:
         return (ranks,) * directions
-    divisors = [one for one in range(1, round(ranks ** (1 / directions)) + 1) if ranks % one == 0]
+    divisors = [
+        divisor
+        for divisor in range(1, round(ranks ** (1 / directions)) + 1)
+        if ranks % divisor == 0
+    ]
     found = [(divisor, *_cube(ranks // divisor, directions - 1)) for divisor in divisors]
     return tuple(sorted(min(found, key=sum), reverse=True))
 
@@ -103,9 +107,9 @@ def _beside(sizes: Sequence[int], way: Sequence[int]) -> tuple[Ints, Ints]:
     places = _places(sizes)
     there = np.ones(int(np.prod(sizes)), dtype=bool)
     step, far = 1, 0
-    for place, size, one in zip(places, sizes, way, strict=True):
-        there &= (place + one >= 0) & (place + one < size)
-        far += one * step
+    for place, size, direction in zip(places, sizes, way, strict=True):
+        there &= (place + direction >= 0) & (place + direction < size)
+        far += direction * step
         step *= size
     source = np.flatnonzero(there)
     return source, source + far
@@ -169,8 +173,8 @@ class _Halo(Skeleton):
     def _bytes(self, way: Sequence[int]) -> int:
         """Return the size of a message in a direction: of a face, an edge or a corner."""
         cells = 1
-        for size, one in zip((self.nx, self.ny, self.nz), way, strict=True):
-            cells *= 1 if one else size
+        for size, direction in zip((self.nx, self.ny, self.nz), way, strict=True):
+            cells *= 1 if direction else size
         return cells * self.fields_per_cell * self.datatype_width
 
     def _reduced(self, bulk: Bulk, table: Collectives) -> None:
@@ -190,8 +194,8 @@ class Halo3d(_Halo):
         for _ in bulk.times(self.iterations):
             bulk.compute(self._work)
             for direction in range(3):
-                for tag, one in enumerate((-1, 1)):
-                    way = [one if direction == axis else 0 for axis in range(3)]
+                for tag, sign in enumerate((-1, 1)):
+                    way = [sign if direction == axis else 0 for axis in range(3)]
                     bulk.messages(*_beside(self._sizes, way), self._bytes(way), tag)
                 bulk.compute(self.copytime * PS_PER_NS)
             self._reduced(bulk, table)

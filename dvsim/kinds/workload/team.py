@@ -139,7 +139,7 @@ class Team(Skeleton):
         assert begin is not None  # a computation was first
         last = bulk.builder.extend(bulk.all, CALC, size=pair)  # its own packet, to count all others
         bulk.builder.require_many(last, begin)
-        takes = {int(one): costs.put(int(one)) for one in np.unique(put) if one}
+        takes = {int(words): costs.put(int(words)) for words in np.unique(put) if words}
         for with_words in (False, True):
             for ahead in range(1, self.ranks):
                 peer = (bulk.all + ahead) % self.ranks

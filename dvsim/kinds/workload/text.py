@@ -26,8 +26,8 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     first, graph = replays[0], replays[0].graph
     yield f"{graph.name}: {_time(first.time_ps)} over {first.fabric.name}, {_spent(first)}"
     more = [
-        f"{one.fabric.name} takes {_times(one.time_ps / first.time_ps)} as long"
-        for one in replays[1:]
+        f"{replay.fabric.name} takes {_times(replay.time_ps / first.time_ps)} as long"
+        for replay in replays[1:]
         if first.time_ps
     ]
     traced = graph.traced_ns
@@ -48,7 +48,7 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     for what, count in first.skipped.items():
         yield f"  not replayed: {count:,} {what}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
-    rows = [_row(one, first.time_ps) for one in replays]
+    rows = [_row(replay, first.time_ps) for replay in replays]
     yield Table(head, rows, range(1, len(head) - 1))
 
 

@@ -18,24 +18,26 @@ def add_replay(timeline: Timeline, replay: Replay) -> None:
     begin, end = course.begin // PS_PER_NS, course.end // PS_PER_NS
     order = course.begin.argsort(kind="stable")
     ranks = (graph.first.searchsorted(order, side="right") - 1).tolist()
-    arrows = {int(one): timeline.arrow() for one in order if graph.kind[one] == SEND}
+    arrows = {
+        int(operation): timeline.arrow() for operation in order if graph.kind[operation] == SEND
+    }
     critical = set(replay.way.tolist())
-    for one, rank in zip(order.tolist(), ranks, strict=True):
-        kind, first, last = int(graph.kind[one]), int(begin[one]), int(end[one])
-        facts: dict[str, float | int | str] = {"critical": int(one in critical)}
+    for operation, rank in zip(order.tolist(), ranks, strict=True):
+        kind, first, last = int(graph.kind[operation]), int(begin[operation]), int(end[operation])
+        facts: dict[str, float | int | str] = {"critical": int(operation in critical)}
         sends: tuple[tuple[int, int], ...] = ()
         name, gets = NAMES[kind], 0
         if kind != CALC:
-            facts |= {"peer": int(graph.peer[one]), "bytes": int(graph.size[one]),
-                      "tag": int(graph.tag[one])}  # fmt: skip
-            name = f"{name} {'to' if kind == SEND else 'from'} {graph.peer[one]}"
+            facts |= {"peer": int(graph.peer[operation]), "bytes": int(graph.size[operation]),
+                      "tag": int(graph.tag[operation])}  # fmt: skip
+            name = f"{name} {'to' if kind == SEND else 'from'} {graph.peer[operation]}"
             if kind == SEND:
-                sends = ((arrows[one], first),)
-            elif course.pair[one] >= 0:
-                send = int(course.pair[one])
+                sends = ((arrows[operation], first),)
+            elif course.pair[operation] >= 0:
+                send = int(course.pair[operation])
                 facts["posted at ns"] = first
                 first = max(first, int(course.handled[send]) // PS_PER_NS)
                 gets = arrows[send]
         event = Event(first, max(first, last), name, facts, sends, gets)
-        beside = graph.agent and graph.cpu[one] == graph.agent
+        beside = graph.agent and graph.cpu[operation] == graph.agent
         timeline.add(f"rank {rank}", "one-sided" if beside else NAMES[kind], "span", event)

@@ -60,7 +60,7 @@ COLLECTIVES = {
 def is_file(path: Path, head: bytes) -> bool:
     """Return whether a file is of a rank's nodes, which its name says; of JSON its words, too."""
     named = NAME.fullmatch(path.name) is not None
-    return named and (path.suffix in (".et", ".gz") or any(one in head for one in WORDS))
+    return named and (path.suffix in (".et", ".gz") or any(word in head for word in WORDS))
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -81,7 +81,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     nodes = [_nodes(path, rank) for rank, path in enumerate(files)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):
-        for group in {_group(one) for one in own if one.kind == COLLECTIVE}:
+        for group in {_group(node) for node in own if node.kind == COLLECTIVE}:
             groups.setdefault(group, []).append(rank)
     for rank, own in enumerate(nodes):
         _Rank(program, rank, files[rank], groups).read(own)
@@ -106,10 +106,10 @@ def _nodes(path: Path, rank: int) -> list[Node]:
 def _sorted(found: dict[int, Node], path: Path) -> list[Node]:
     """Return nodes, each behind those that it waits for."""
     for node in found.values():
-        lacks = next((one for one in node.after if one not in found), None)
+        lacks = next((number for number in node.after if number not in found), None)
         if lacks is not None:
             refuse(path, None, f"node {node.number} waits for node {lacks}, which is not there")
-    sorter = TopologicalSorter({number: one.after for number, one in found.items()})
+    sorter = TopologicalSorter({number: node.after for number, node in found.items()})
     try:
         sorter.prepare()
     except CycleError as error:
@@ -199,7 +199,7 @@ class _Rank:
         if kind == "alltoall":
             shared = size // len(members)
         elif kind == "reduce_scatter":
-            shared = [int(one) for one in split(size, len(members))]
+            shared = [int(part) for part in split(size, len(members))]
         root = node.whole("root")
         self.program.collective(self.rank, kind, shared, root=root, communicator=communicator)
         return True

@@ -81,11 +81,11 @@ def _objects(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
             line = text.count("\n", 0, getattr(error, "pos", at)) + 1
             refuse(path, line, f"is truncated or no JSON: {getattr(error, 'msg', error)}")
         if isinstance(given, dict):
-            key = next((one for one in GRAPHS if isinstance(given.get(one), list)), None)
+            key = next((name for name in GRAPHS if isinstance(given.get(name), list)), None)
             metadata = first and key is None and not {"id", "Id", "type", "name"} & given.keys()
             given = given[key] if key else [] if metadata else [given]
         first = False
-        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
             refuse(path, text.count("\n", 0, at) + 1, "must have objects for nodes")
         yield from given
 
@@ -111,13 +111,13 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
         found = given.get(key, [])
         if not isinstance(found, list):
             refuse(path, None, f"{key} must be a list, is {str(found)[:40]!r}")
-        node.after += [_whole(one, path, key) for one in found]
+        node.after += [_whole(number, path, key) for number in found]
     node.attributes = {key: value for key, value in given.items() if _plain(value)}
     listed = given.get("attr") or []
-    for one in listed if isinstance(listed, list) else []:
-        if isinstance(one, dict):
-            values = [value for key, value in one.items() if key.lower().endswith("val")]
-            node.attributes[str(one.get("name", ""))] = _number(values[0]) if values else 0
+    for entry in listed if isinstance(listed, list) else []:
+        if isinstance(entry, dict):
+            values = [value for key, value in entry.items() if key.lower().endswith("val")]
+            node.attributes[str(entry.get("name", ""))] = _number(values[0]) if values else 0
     return node
 
 

@@ -212,20 +212,24 @@ class _Rank:
         number = self._communicator(key)
         members = self.program.members(number)
         if len(statuses) == 1 and 0 <= statuses[0].source < len(members):
-            one = statuses[0]
-            self.program.resolved(self.rank, place, members[one.source], one.tag, number)
+            status = statuses[0]
+            self.program.resolved(self.rank, place, members[status.source], status.tag, number)
 
     def _sendrecv(self, call: Call, key: Key | None) -> None:
         assert key is not None
         self._done(call)
-        one = call.arguments
+        arguments = call.arguments
         both = call.name == "Sendrecv"
-        source = (one[4], one[5], one[6], one[7]) if both else (one[0], one[1], one[4], one[5])
+        source = (
+            (arguments[4], arguments[5], arguments[6], arguments[7])
+            if both
+            else (arguments[0], arguments[1], arguments[4], arguments[5])
+        )
         names = [("in", call.number), ("out", call.number)]
         place = self._message(call, key, source, names[0], sends=False)
         if place is not None:
-            self._resolve((place, key), one[-1])
-        self._message(call, key, one[:4], names[1], sends=True)
+            self._resolve((place, key), arguments[-1])
+        self._message(call, key, arguments[:4], names[1], sends=True)
         self.program.wait(self.rank, names, self._line)
 
     def _wait(self, call: Call, key: Key | None) -> None:
@@ -278,7 +282,7 @@ class _Rank:
             return
         if call.name in ("Type_struct", "Type_create_struct"):
             parts = zip(arguments[1], arguments[3], strict=False)
-            sizes[new] = sum(count * sizes.get(one, 0) for count, one in parts)
+            sizes[new] = sum(count * sizes.get(datatype, 0) for count, datatype in parts)
             return
         counts = {
             "Type_contiguous": arguments[0],

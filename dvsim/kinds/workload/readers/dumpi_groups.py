@@ -49,9 +49,9 @@ class Communicators:
         elif how == "cart":
             found = before[: key[3]]
         elif how == "incl":
-            found = (before[one] for one in key[2] if 0 <= one < len(before))
+            found = (before[index] for index in key[2] if 0 <= index < len(before))
         elif how == "excl":
-            found = (rank for one, rank in enumerate(before) if one not in key[2])
+            found = (rank for index, rank in enumerate(before) if index not in key[2])
         elif how == "union":
             found = dict.fromkeys((*before, *self.members(key[2])))
         elif how in ("intersection", "difference"):
@@ -88,7 +88,9 @@ class Handles:
         elif name in ("Group_incl", "Group_excl"):
             self._group(name[6:], arguments[0], arguments[2], arguments[3])
         elif name in ("Group_range_incl", "Group_range_excl"):
-            ranks = [one for run in arguments[2] if len(run) == 3 and run[2] for one in _run(*run)]
+            ranks = [
+                rank for run in arguments[2] if len(run) == 3 and run[2] for rank in _run(*run)
+            ]
             self._group(name[12:], arguments[0], tuple(ranks), arguments[3])
         elif name in ("Group_union", "Group_intersection", "Group_difference"):
             other = self.groups.get(arguments[1])

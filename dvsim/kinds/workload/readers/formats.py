@@ -158,7 +158,7 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
                 raise _named(error, folder, str(path)) from None
     found = _format(given, head)
     if found is None:
-        known = ", ".join(one.title for one in FORMATS.values())
+        known = ", ".join(known_format.title for known_format in FORMATS.values())
         refuse(given, None, f"is of no format that can be read: {known}")
     return FORMATS[found].read(FORMATS[found].files(given), options, str(path))
 
@@ -177,7 +177,9 @@ def _is_tar(path: Path, head: bytes) -> bool:
 
 
 def _format(path: Path, head: bytes) -> str | None:
-    return next((name for name, one in FORMATS.items() if one.knows(path, head)), None)
+    return next(
+        (name for name, known_format in FORMATS.items() if known_format.knows(path, head)), None
+    )
 
 
 def _folder(folder: Path, options: Options, name: str) -> Graph:
@@ -190,13 +192,13 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
             found = _format(path, _head(path))
             if found is not None:
                 groups.setdefault(found, []).append(path)
-    singles = [path for one in SINGLE for path in groups.get(one, [])]
+    singles = [path for name in SINGLE for path in groups.get(name, [])]
     if singles:
-        found = next(one for one in SINGLE if one in groups)
+        found = next(name for name in SINGLE if name in groups)
         files = FORMATS[found].files(singles[0])
-        others = [one for many in groups.values() for one in many if one not in files]
+        others = [path for many in groups.values() for path in many if path not in files]
         if [other for other in others if other != singles[0]]:
-            listed = ", ".join(str(one.relative_to(folder)) for one in (singles + others)[:3])
+            listed = ", ".join(str(path.relative_to(folder)) for path in (singles + others)[:3])
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
         return FORMATS[found].read(files, options, name)
     if not groups:
@@ -204,7 +206,7 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         if parts is not None:
             place = parts.relative_to(folder)
             refuse(folder, None, f"has {place}, but no anchor file of an OTF2 archive, NAME.otf2")
-        known = ", ".join(one.title for one in FORMATS.values())
+        known = ", ".join(known_format.title for known_format in FORMATS.values())
         refuse(folder, None, f"has no trace of a format that can be read: {known}")
     if len(groups) > 1:
         titles = " and ".join(FORMATS[group].title for group in groups)

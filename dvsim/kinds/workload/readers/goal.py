@@ -169,12 +169,12 @@ class _Reading:
     def close(self) -> None:
         """End a rank: its labels are known now."""
         assert self.builder is not None  # a rank was open
-        for one, other, started, line in self.edges:
-            for label in (one, other):
+        for operation, other, started, line in self.edges:
+            for label in (operation, other):
                 if label not in self.labels:
                     raise self.wrong(f"rank {self.rank} has no operation '{label}'", line)
             join = self.builder.require_start if started else self.builder.require
-            join(self.labels[one], self.labels[other])
+            join(self.labels[operation], self.labels[other])
         self.edges, self.labels, self.rank, self.opened = [], {}, -1, False
         self.operations = 0
 

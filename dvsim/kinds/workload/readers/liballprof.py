@@ -34,7 +34,7 @@ LINE = re.compile(r"MPI_\w+(:[^:]*)+")
 RANK = re.compile(r"(\d+)\D*$")
 CLOCK = re.compile(r"#\s*(Init )?clockdiff:\s*(?P<ahead>-?\d+(\.\d*)?)\s")
 SENDS = ("Send", "Bsend", "Ssend", "Rsend")
-POINTS = (*SENDS, "Recv", *(f"I{one.lower()}" for one in SENDS), "Irecv")
+POINTS = (*SENDS, "Recv", *(f"I{call.lower()}" for call in SENDS), "Irecv")
 
 
 def is_line(line: str) -> bool:
@@ -55,7 +55,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     if all(reader.ahead is not None for reader in readers):  # one clock for all
         first = min(reader.common(reader.start) for reader in readers)
         starts = [reader.start - (reader.common(reader.start) - first) for reader in readers]
-    longest = max(one.read(start) for one, start in zip(readers, starts, strict=True))
+    longest = max(reader.read(start) for reader, start in zip(readers, starts, strict=True))
     program.traced_ns = longest * 1000
     return program.graph()
 
@@ -221,7 +221,7 @@ class _Rank:
         last = first + self.step * count
         found = [address for address in self.open if first <= address < last]
         self._compute(start)
-        self.program.wait(self.rank, [self.open.pop(one) for one in found], self.line)
+        self.program.wait(self.rank, [self.open.pop(address) for address in found], self.line)
         return True
 
     def _sendrecv(self, call: str, start: float) -> bool:
@@ -277,8 +277,8 @@ class _Rank:
 
     def _counts(self, index: int, kind: int) -> list[int] | None:
         """Return sizes for each rank, from a list at a place, or behind its address."""
-        for one in (index, index + 1):
-            words = self._field(one).split(",")
+        for at in (index, index + 1):
+            words = self._field(at).split(",")
             if len(words) == self.program.ranks > 1:
                 each = self._each(kind)
                 return [whole(word, self.path, self.line, "a count") * each for word in words]

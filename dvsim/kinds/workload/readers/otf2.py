@@ -86,18 +86,18 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
             refuse(file, None, "is missing: the events of this rank", f"rank {rank}")
     program = Program(len(locations), name or str(anchor), map(str, files), table)
     ranks = [Rank(program, rank, file, known) for rank, file in enumerate(files)]
-    for one, location in zip(ranks, locations, strict=True):
+    for rank_reader, location in zip(ranks, locations, strict=True):
         for part in (location, *known.threads(location, locations)):
-            one.record(anchor.with_suffix("") / f"{part}.evt", for_definitions, chunk)
-        if not any(part.count for part in one.threads):
-            refuse(one.file, None, "has no events", f"rank {one.rank}")
-    others = len(known.locations) - sum(len(one.threads) for one in ranks)
+            rank_reader.record(anchor.with_suffix("") / f"{part}.evt", for_definitions, chunk)
+        if not any(part.count for part in rank_reader.threads):
+            refuse(rank_reader.file, None, "has no events", f"rank {rank_reader.rank}")
+    others = len(known.locations) - sum(len(reader.threads) for reader in ranks)
     if others > 0:
         program.skip("locations that are no MPI ranks", others)
-    locked = set[tuple[int, int]]().union(*(one.locked for one in ranks))
-    begin, end = min(one.span[0] for one in ranks), max(one.span[1] for one in ranks)
-    for one in ranks:
-        one.read(begin, locked)
+    locked = set[tuple[int, int]]().union(*(reader.locked for reader in ranks))
+    begin, end = min(reader.span[0] for reader in ranks), max(reader.span[1] for reader in ranks)
+    for rank_reader in ranks:
+        rank_reader.read(begin, locked)
     program.traced_ns = (end - begin) * 1e9 / known.resolution
     return program.graph()
 
@@ -123,12 +123,12 @@ class Rank:
         """Read what the rank recorded; later calls add its threads, but for those without MPI."""
         if self.threads and not file.is_file():
             return
-        one = Thread(location_of(file.with_suffix(".def"), for_definitions))
-        with of_rank(self.rank, lambda: one.count, "event"):
-            one.read(file, self.known, chunk)
-        if one.events or not self.threads:
-            self.threads.append(one)
-            for request, ends in one.later.items():
+        thread = Thread(location_of(file.with_suffix(".def"), for_definitions))
+        with of_rank(self.rank, lambda: thread.count, "event"):
+            thread.read(file, self.known, chunk)
+        if thread.events or not self.threads:
+            self.threads.append(thread)
+            for request, ends in thread.later.items():
                 self.later.setdefault(request, []).extend(ends)
 
     @property

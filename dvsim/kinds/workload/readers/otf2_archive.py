@@ -188,7 +188,7 @@ class Definitions:
     def threads(self, location: int, ranks: Sequence[int]) -> list[int]:
         """Return the other threads of the process of a rank, which are no ranks themselves."""
         process, others = self.locations.get(location), set(self.locations).difference(ranks)
-        same = [one for one, of in self.locations.items() if of == process and one in others]
+        same = [other for other, of in self.locations.items() if of == process and other in others]
         return same if process is not None else []
 
     def region(self, number: int) -> str:

@@ -67,7 +67,9 @@ class Thread:
                 if name.startswith("MPI_"):
                     self.events.append((kind, time, name, ()))
             elif kind in LAYOUT:
-                taken = (record.byte() if one == "b" else record.number() for one in LAYOUT[kind])
+                taken = (
+                    record.byte() if letter == "b" else record.number() for letter in LAYOUT[kind]
+                )
                 self.events.append((kind, time, "", tuple(taken)))
             elif kind in FIELDS:
                 op = (record.byte(),) if kind in (END, ICOLLECTED) else ()

@@ -178,7 +178,7 @@ class Windows:
 
     def exclusive(self, thread: Thread) -> set[tuple[int, int]]:
         """Return the windows, and places in them, that a thread locks for its rank alone."""
-        locks = [one for kind, *_, one in thread.events if kind in (LOCKED, TRIED)]
+        locks = [lock for kind, *_, lock in thread.events if kind in (LOCKED, TRIED)]
         windows = thread.own.windows
         return {(windows.get(lock[0], lock[0]), lock[1]) for lock in locks if lock[3] != SHARED}
 

@@ -89,7 +89,7 @@ def _there(folder: Path, name: str) -> Path | None:
     try:
         places = [folder / name, folder / Path(name).name]
         inside = [place for place in places if place.resolve().is_relative_to(folder)]
-        return next((one for one in inside if one.is_file()), None)
+        return next((place for place in inside if place.is_file()), None)
     except (OSError, ValueError):  # no name that a file can have
         return None
 
@@ -127,7 +127,7 @@ def read(
     files = [str(lines[rank][0][3]) for rank in range(ranks)]
     one_file = len(set(files)) == 1
     program = Program(ranks, name or str(paths[0]), files[:1] if one_file else files, table)
-    ends = {rank for rank, calls in lines.items() if any(one[1] == "finalize" for one in calls)}
+    ends = {rank for rank, calls in lines.items() if any(call[1] == "finalize" for call in calls)}
     for rank in range(ranks):
         if ends and rank not in ends:
             line, *_, path = lines[rank][-1]
@@ -247,7 +247,7 @@ class _Rank:
 
     def _wait(self, action: str) -> None:
         if action == "waitall":
-            open_now = [one for waiting in self.open.values() for one in waiting]
+            open_now = [request for waiting in self.open.values() for request in waiting]
             open_now += self.entered
             self.open.clear()
             self.entered.clear()

@@ -123,8 +123,8 @@ def files_of_ranks(path: Path, name: re.Pattern[str], prefix: str) -> list[Path]
         prefix: Of the names.
     """
     found = [
-        (int(match[2]), one)
-        for one in path.parent.iterdir()
-        if (match := name.fullmatch(one.name)) and match[1] == prefix and one.is_file()
+        (int(match[2]), other)
+        for other in path.parent.iterdir()
+        if (match := name.fullmatch(other.name)) and match[1] == prefix and other.is_file()
     ]
-    return [one for _, one in sorted(found)] or [path]
+    return [other for _, other in sorted(found)] or [path]

@@ -34,7 +34,7 @@ def unpack(path: Path, head: bytes, folder: Path) -> None:
         ScenarioError: If it is damaged, too large, or a member is a link, a device, or leads out of
             the folder.
     """
-    opened = next((one for start, one in PACKED.items() if head.startswith(start)), None)
+    opened = next((opener for start, opener in PACKED.items() if head.startswith(start)), None)
     try:
         if opened is not None:
             with opened(path) as file:
