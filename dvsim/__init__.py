@@ -184,7 +184,7 @@ def replay(
     """
     from dvsim.kinds.workload.session import replays
 
-    (found,) = replays(
+    (replayed,) = replays(
         Path(trace),
         [fabric],
         parameters,
@@ -194,7 +194,7 @@ def replay(
         faults=faults,
         seed=seed,
     )
-    return found
+    return replayed
 
 
 def sweep(

@@ -82,10 +82,10 @@ def _has_scripts(folder: Path) -> bool:
 def _content(folder: Path) -> tuple[str, frozenset[str]]:
     """Return version and plug-ins, by the names of the folders or archives beside the scripts."""
     beside = (folder / "rabbitmq-server").resolve().parent.parent / "plugins"
-    found = {}
+    versions = {}
     for path in beside.glob("rabbit*-*"):
         name, _, version = path.name.removesuffix(".ez").partition("-")
-        found[name] = version
-    version = re.sub(r"[^\d.].*", "", found.get("rabbit", ""))
-    listed = frozenset(name for name in found if name.startswith("rabbitmq_"))
+        versions[name] = version
+    version = re.sub(r"[^\d.].*", "", versions.get("rabbit", ""))
+    listed = frozenset(name for name in versions if name.startswith("rabbitmq_"))
     return version, listed

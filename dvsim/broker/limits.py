@@ -65,12 +65,12 @@ def memory_of(count: int, given: int | None) -> int:
 
 def machine_bytes() -> int:
     """Return the memory of this machine, or of the control group that this process is in."""
-    found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         path = Path("/proc/self/cgroup").read_text("ascii").rpartition("::/")[2].strip()
-        return min(found, int(Path("/sys/fs/cgroup", path, "memory.max").read_text("ascii")))
+        return min(memory, int(Path("/sys/fs/cgroup", path, "memory.max").read_text("ascii")))
     except (OSError, ValueError):  # no limit is "max"
-        return found
+        return memory
 
 
 def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str, ...]:

@@ -231,10 +231,10 @@ class Brokers:
         """Wait until the first node sees all the others running."""
         wanted = {f"{node.name}@localhost" for node in cluster.nodes}
         while True:
-            found = self._control.status(cluster.nodes[0].name)["running_nodes"]
-            if wanted == set(found):
+            running = self._control.status(cluster.nodes[0].name)["running_nodes"]
+            if wanted == set(running):
                 return
             if time.monotonic() > end:
-                missing = ", ".join(sorted(wanted - set(found)))
+                missing = ", ".join(sorted(wanted - set(running)))
                 raise RunFailed(f"cluster {cluster.name} is not complete: {missing} missing")
             time.sleep(POLL_S)

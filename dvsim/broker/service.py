@@ -113,7 +113,7 @@ def status(path: Path) -> tuple[State, list[Look]] | None:
     clusters = dict.fromkeys(node.cluster for node in state.nodes)
     with ThreadPoolExecutor(len(clusters)) as pool:
         answers = pool.map(lambda cluster: _alarms(state, cluster), clusters)
-        alarms = {name: found for answer in answers for name, found in answer.items()}
+        alarms = {name: status for answer in answers for name, status in answer.items()}
     return state, [_look(node, alarms) for node in state.nodes]
 
 
@@ -214,7 +214,7 @@ def _close_pipe(keeper: subprocess.Popen[str]) -> None:
 
 def _alarms(state: State, cluster: str) -> Mapping[str, set[str]]:
     """Ask a cluster, at a node of it that runs, for the alarms of each node."""
-    found: dict[str, set[str]] = {}
+    alarms: dict[str, set[str]] = {}
     for node in state.nodes:
         if node.cluster == cluster and node.process.alive() and state.control is not None:
             try:
@@ -222,9 +222,9 @@ def _alarms(state: State, cluster: str) -> Mapping[str, set[str]]:
             except DvsimError:
                 continue
             for alarm in said:
-                found.setdefault(alarm["node"].partition("@")[0], set()).add(alarm["resource"])
+                alarms.setdefault(alarm["node"].partition("@")[0], set()).add(alarm["resource"])
             break
-    return found
+    return alarms
 
 
 def _look(node: Kept, alarms: Mapping[str, set[str]]) -> Look:

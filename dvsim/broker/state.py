@@ -72,14 +72,14 @@ class State:
         Raises:
             ValueError, TypeError, KeyError: If it is something else.
         """
-        found = json.loads(text)
+        record = json.loads(text)
         nodes = [
-            Kept(**{**node, "process": Identity(**node["process"])}) for node in found["nodes"]
+            Kept(**{**node, "process": Identity(**node["process"])}) for node in record["nodes"]
         ]
-        control = found["control"]
+        control = record["control"]
         if control is not None:
             control = Control(Path(control["program"]), Path(control["home"]), control["epmd_port"])
-        return cls(Identity(**found["keeper"]), found["asked"], tuple(nodes), control)
+        return cls(Identity(**record["keeper"]), record["asked"], tuple(nodes), control)
 
 
 class StateFolder:

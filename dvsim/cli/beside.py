@@ -124,16 +124,16 @@ def _cells(row: Row, unit: float = 1.0) -> list[str]:
     """Return the cells of a row: of each result the value, its ±, and what became of the first."""
     from dvsim.study.amounts import estimate_texts
 
-    found: list[str] = []
+    lines: list[str] = []
     for number, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
         if value is None:
-            found += ["", ""]
+            lines += ["", ""]
         else:
             text, half = estimate_texts(value.value / unit, (value.high - value.value) / unit)
-            found += [text, half or "-"]
+            lines += [text, half or "-"]
         if number:
-            found.append("" if change is None else change.text(unit))
-    return found
+            lines.append("" if change is None else change.text(unit))
+    return lines
 
 
 def _metric(row: Row) -> str:

@@ -91,11 +91,11 @@ def status(folder: Path | None, as_json: bool) -> None:
     from dvsim.broker import service
 
     folder = folder or service.default_folder()
-    found = service.status(folder)
-    if found is None:
+    status = service.status(folder)
+    if status is None:
         click.echo("{}") if as_json else say(f"no nodes run in '{folder}'")
         sys.exit(1)
-    state, looks = found
+    state, looks = status
     click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say_table(_table(looks))
     sys.exit(0 if all(look.running for look in looks) else 1)
 
@@ -115,10 +115,10 @@ def env(cluster: str | None, folder: Path | None) -> None:
     from dvsim.scenario.find import nearest
 
     folder = folder or service.default_folder()
-    found = service.status(folder)
-    if found is None:
+    status = service.status(folder)
+    if status is None:
         raise RunFailed(f"no nodes run in '{folder}'; 'dvsim broker up' starts some")
-    state, _ = found
+    state, _ = status
     names = list(dict.fromkeys(node.cluster for node in state.nodes))
     chosen = names[0] if cluster is None else cluster
     if chosen not in names:

@@ -217,9 +217,9 @@ def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any line
     say(f"use: dvsim run SCENARIO {' '.join(words)}")
 
 
-def _json(found: Calibration | Queues, paths: list[Path]) -> str:
-    cards = dict(zip(found.made, map(str, paths), strict=True))
-    return json.dumps({"cards": cards, "points": found.table()}, allow_nan=False)
+def _json(calibration: Calibration | Queues, paths: list[Path]) -> str:
+    cards = dict(zip(calibration.made, map(str, paths), strict=True))
+    return json.dumps({"cards": cards, "points": calibration.table()}, allow_nan=False)
 
 
 def _fitting_json(fitting: Fitting, path: Path) -> str:

@@ -54,22 +54,22 @@ def consistency(
 
     most = None if limits is None else _rate(limits)
     if data:
-        found = examination(*data, messages=messages, limits=most)
+        examined = examination(*data, messages=messages, limits=most)
     else:
         root = reference_root()
         ports = [(name, path.port) for name, path in TRANSPORTS.items() if path.port]
-        found = examination(
+        examined = examination(
             *(root / name for name in PUBLISHED),
             messages=root / SENT if messages is None else messages,
             limits={name: _rate(card) for name, card in ports} if most is None else most,
         )
     if as_json:
-        click.echo(_json(data or PUBLISHED, found))
+        click.echo(_json(data or PUBLISHED, examined))
     else:
-        _print(found)
-    if strict and found.findings:
-        many = len(found.findings)
-        raise CriterionFailed(f"{many} findings, the strongest: {found.findings[0].what}")
+        _print(examined)
+    if strict and examined.findings:
+        many = len(examined.findings)
+        raise CriterionFailed(f"{many} findings, the strongest: {examined.findings[0].what}")
 
 
 def _rate(text: str) -> float:
@@ -90,22 +90,22 @@ def _rate(text: str) -> float:
         raise ScenarioError.at("--limit", message, hint=hint) from error
 
 
-def _print(found: Examination) -> None:
+def _print(examined: Examination) -> None:
     from dvsim.evidence.consistency.text import lines, summary
 
-    for finding in found.findings:
+    for finding in examined.findings:
         for line in lines(finding):
             say(line)
-    for line in summary(found):
+    for line in summary(examined):
         say(line)
 
 
-def _json(data: Sequence[str], found: Examination) -> str:
+def _json(data: Sequence[str], examined: Examination) -> str:
     rows = [
         asdict(finding)
         | {"strength": finding.strength}
         | {"log10_odds": None if math.isinf(finding.log10_odds) else finding.log10_odds}
-        for finding in found.findings
+        for finding in examined.findings
     ]
-    looked = {key: value for key, value in vars(found).items() if key != "findings"}
+    looked = {key: value for key, value in vars(examined).items() if key != "findings"}
     return json.dumps({"data": list(data), "findings": rows, **looked}, allow_nan=False)

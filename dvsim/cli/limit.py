@@ -157,9 +157,9 @@ def _lines(limit: Limit, key: str, criterion: Criterion) -> Iterator[str | Table
     for probe in limit.probes:
         row = [f"{probe.value:g}", str(probe.replications)]
         for name in criterion.metrics:
-            found = probe.estimates[name]
-            nothing = math.isnan(found.value)
-            row += ["-", "-"] if nothing else [f"{found.value:.4g}", f"{found.half:.2g}"]
+            estimate = probe.estimates[name]
+            nothing = math.isnan(estimate.value)
+            row += ["-", "-"] if nothing else [f"{estimate.value:.4g}", f"{estimate.half:.2g}"]
         rows.append([*row, probe.verdict + (" *" if probe.notes else "")])
     groups = [1, *[2 for _ in criterion.metrics]]
     yield Table(head, rows, right=range(len(head) - 1), groups=groups)

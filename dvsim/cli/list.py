@@ -37,26 +37,26 @@ def list_entries(
     if source is not None:
         what = "scenarios"
         _check_source(source)
-    found: dict[str, list[Entry]] = {}
+    groups: dict[str, list[Entry]] = {}
     if what != "cards":
-        found["scenarios"] = list_scenarios()
+        groups["scenarios"] = list_scenarios()
     if what != "scenarios":
-        found["cards"] = list_cards()
-    found = {
+        groups["cards"] = list_cards()
+    groups = {
         group: [entry for entry in entries if _meant(entry, texts, source)]
-        for group, entries in found.items()
+        for group, entries in groups.items()
     }
-    if texts and not any(found.values()):
+    if texts and not any(groups.values()):
         said = " ".join(texts)
         message = "is in no name and no title; dvsim list has all"
         raise ScenarioError.at("dvsim list", message, said, hint=nearest_name(said, WHAT))
     if texts:
-        found = {group: entries for group, entries in found.items() if entries}
+        groups = {group: entries for group, entries in groups.items() if entries}
     if as_json:
-        tables = {group: [_plain(entry) for entry in entries] for group, entries in found.items()}
+        tables = {group: [_plain(entry) for entry in entries] for group, entries in groups.items()}
         click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
         return
-    for number, (group, entries) in enumerate(found.items()):
+    for number, (group, entries) in enumerate(groups.items()):
         if number:
             say("")
         say(group)

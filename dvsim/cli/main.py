@@ -100,8 +100,8 @@ class LazyGroup(click.Group):
     def _options(self, ctx: click.Context) -> dict[str, str]:
         """Return the options of the verb that is run, by their arguments."""
         verb = self.get_command(ctx, ctx.invoked_subcommand or "")
-        found = verb.params if verb is not None else ()
-        return {str(item.name): max(item.opts, key=len) for item in found}
+        parameters = verb.params if verb is not None else ()
+        return {str(item.name): max(item.opts, key=len) for item in parameters}
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -48,7 +48,7 @@ def complete_cards(kind: str) -> Complete:
 
 def _items(named: Iterable[tuple[str, str]], incomplete: str) -> Items:
     """Return what begins so, each with its title, which zsh and fish show."""
-    found = [
+    items = [
         CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)
     ]
-    return found or [CompletionItem(incomplete, type="file")]
+    return items or [CompletionItem(incomplete, type="file")]

@@ -273,14 +273,14 @@ def run_telling(
     from dvsim.session import run_scenarios
 
     def told(results: Sequence[Run | PointsStudy]) -> Sequence[bool]:
-        found = more(results)
-        if any(found):
+        added = more(results)
+        if any(added):
             times = max(result.replications for result in results)
             complain(
                 f"open verdicts after {times} replications: "
-                f"{sum(found)} of {len(found)} scenarios go on"
+                f"{sum(added)} of {len(added)} scenarios go on"
             )
-        return found
+        return added
 
     return run_scenarios(scenarios, more=told, **asked)
 
@@ -298,15 +298,15 @@ def one_kind(scenarios: Iterable[Spec]) -> None:
     """
     from dvsim.kinds.base import kind_of
 
-    found: dict[bool, str] = {}
+    texts: dict[bool, str] = {}
     for scenario in scenarios:
         kind = kind_of(scenario)
         if not kind.pages:
             message = f"{scenario.name} is {kind.about}, of which there is no page yet"
             raise ScenarioError.at("--report", message)
-        found.setdefault(kind.studies, f"{scenario.name} is {kind.about}")
-    if len(found) == 2:
-        message = f"{found[False]} and {found[True]}; a page is about one kind, ask for two"
+        texts.setdefault(kind.studies, f"{scenario.name} is {kind.about}")
+    if len(texts) == 2:
+        message = f"{texts[False]} and {texts[True]}; a page is about one kind, ask for two"
         raise ScenarioError.at("--report", message)
 
 

@@ -123,39 +123,39 @@ def replay(
     given = dict(_pair(override) for override in overrides)
     if card is not None and not fit:
         raise click.UsageError("--card writes what --fit found; there is no --fit")
-    found = replays(
+    replayed = replays(
         trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed,
         fit=fit, faults=faults,
     )  # fmt: skip
     if card is not None:
         from dvsim.scenario.render import card_toml
 
-        card.write_text(card_toml(found[0].fabric.card), encoding="utf-8")
+        card.write_text(card_toml(replayed[0].fabric.card), encoding="utf-8")
     if goal is not None:
         from dvsim.kinds.workload.readers.goal import write_goal
 
         with goal.open("w", encoding="utf-8") as file:
-            write_goal(found[0].graph, file)
+            write_goal(replayed[0].graph, file)
     if page is not None:
-        _write(page, found[0])
+        _write(page, replayed[0])
     if report is not None:
         from dvsim.report.page import write
         from dvsim.report.replayed import replay_page
 
-        write(report, replay_page(found, shlex.join(["dvsim", *sys.argv[1:]])))
+        write(report, replay_page(replayed, shlex.join(["dvsim", *sys.argv[1:]])))
     if as_json:
-        plain = [replay.plain() for replay in found]
+        plain = [replay.plain() for replay in replayed]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
         return
-    tell(answer(found), indent=2)
+    tell(answer(replayed), indent=2)
     if matrix:
-        tell([matrix_table(found[0])], indent=2)
+        tell([matrix_table(replayed[0])], indent=2)
     if card is not None:
         say(f"  card in {card}; use it as --fabric {card}")
     if report is not None:
         say(f"  report: {report}")
     if page is not None:
-        say(f"  timeline of {found[0].fabric.name} in {page}")
+        say(f"  timeline of {replayed[0].fabric.name} in {page}")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -163,8 +163,10 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
     asked = [trial for trial in ready.trials if isinstance(trial, PointTrial)]
-    found = {trial.number: find(out, trial, ready.how, ready.precision) for trial in asked}
-    kept = {n for n, outcome in found.items() if isinstance(outcome, Outcome) and not outcome.error}
+    outcomes = {trial.number: find(out, trial, ready.how, ready.precision) for trial in asked}
+    kept = {
+        n for n, outcome in outcomes.items() if isinstance(outcome, Outcome) and not outcome.error
+    }
     if as_json:
         points = [
             dict(point.values)

@@ -80,11 +80,11 @@ def topology(
         message = "--format html writes a page of 5 MB: name its file with --report FILE"
         raise click.UsageError(message)
     try:
-        found = _found(preset, given)
+        topology = _found(preset, given)
         if form == "html" and page is not None:
-            _draw(found, page)
+            _draw(topology, page)
             return
-        graph = found.graph()
+        graph = topology.graph()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     from dvsim.fabric.topology import FORMATS as WRITERS
@@ -126,20 +126,20 @@ def _injecting(text: str) -> int | list[int]:
     return numbers if "," in text else numbers[0]
 
 
-def _draw(found: Topology, page: Path) -> None:
+def _draw(topology: Topology, page: Path) -> None:
     """Write the picture."""
     from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
     from dvsim.report.page import write
     from dvsim.report.topology import topology_page
 
-    switch = found.switch
+    switch = topology.switch
     if switch.nodes > MOST_NODES:
         raise ValueError(
             f"a switch of {switch.nodes:,} nodes is too large to draw: at most {MOST_NODES:,}; "
             f"nearest: {nearest(switch, MOST_NODES)}"
         )
-    tree = None if found.network is None else found.graph()
+    tree = None if topology.network is None else topology.graph()
     command = shlex.join(["dvsim", *sys.argv[1:]])
-    write(page, topology_page(found.title, switch.graph(), tree, command))
+    write(page, topology_page(topology.title, switch.graph(), tree, command))
     say(page)

@@ -82,8 +82,8 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
 
 def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return how much more each changed result gives as JSON types; nothing where there is none."""
-    found = [_pair_json(run, base) for run, base in pairs]
-    return {"baseline": found} if found else {}
+    entries = [_pair_json(run, base) for run, base in pairs]
+    return {"baseline": entries} if entries else {}
 
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def told(runs: Sequence[Run | PointsStudy]) -> list[Run | PointsStudy]:
 
 def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
     """Return the answers as JSON types; nothing where there is none."""
-    found = [_json(answer) for answer in _answers(runs)]
-    return {"answers": found} if found else {}
+    answers = [_json(answer) for answer in _answers(runs)]
+    return {"answers": answers} if answers else {}
 
 
 def answer_lines(answer: Answer) -> Iterator[str | Table]:

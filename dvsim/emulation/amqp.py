@@ -176,8 +176,8 @@ class Queue:
             RunFailed: If the broker does not answer.
         """
         with spoken(self.target):
-            found = self.channel.queue_declare(self.name, durable=True, passive=True)
-            return int(found.method.message_count)
+            declared = self.channel.queue_declare(self.name, durable=True, passive=True)
+            return int(declared.method.message_count)
 
     def events(self, seconds: float) -> None:
         """Wait so long for events, and call their callbacks.

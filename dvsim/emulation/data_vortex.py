@@ -209,20 +209,22 @@ def _cpu_s(path: Path, job: Child) -> float:
     """Return the CPU seconds of a bridge, from its metrics."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
-        found = [line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")]
-        return float(found[0])
+        seconds = [
+            line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")
+        ]
+        return float(seconds[0])
     except (OSError, ValueError, IndexError) as error:
         raise job.failed(f"no CPU time of a bridge: {error}") from error
 
 
 def _read(path: Path, job: Child) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        report = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise job.failed(f"no report of a sender: {error}") from error
-    if not isinstance(found, dict):
-        raise job.failed(f"the report of a sender is {found!r}")
-    return found
+    if not isinstance(report, dict):
+        raise job.failed(f"the report of a sender is {report!r}")
+    return report
 
 
 def _sent(report: dict[str, Any], queue: Queue) -> Sent:

@@ -106,8 +106,8 @@ class Member:
 
     def busy(self) -> dict[str, Any]:
         """Return the CPU seconds of all cores, and those of the nodes of each cluster."""
-        found = self._brokers.clusters if self._brokers is not None else ()
-        spent = [cpu_s(node.pid for node in cluster.nodes if node.pid) for cluster in found]
+        clusters = self._brokers.clusters if self._brokers is not None else ()
+        spent = [cpu_s(node.pid for node in cluster.nodes if node.pid) for cluster in clusters]
         return {"cores": list(machine()), "clusters": spent}
 
     def write(self, name: str, text: str) -> str:

@@ -200,8 +200,8 @@ def counted(brokers: Brokers, nodes: Sequence[str]) -> list[Mapping[str, int]]:
     names = ", ".join(f"'{node}@localhost'" for node in nodes)
     each = "{N, catch maps:get(ra_log_wal, rpc:call(N, ra_counters, overview, []))}"
     said = brokers.control.run(nodes[0], "eval", f"[{each} || N <- [{names}]].")
-    found = [(int(match[1]), int(match[2])) for match in _COUNTED.finditer(said)]
-    if len(found) != len(nodes):
+    counts = [(int(match[1]), int(match[2])) for match in _COUNTED.finditer(said)]
+    if len(counts) != len(nodes):
         short = " ".join(said.split())[:80]
         raise RunFailed(f"a node does not count the batches of its log: {short}")
-    return [{"batches": batches, "writes": writes} for batches, writes in found]
+    return [{"batches": batches, "writes": writes} for batches, writes in counts]

@@ -167,8 +167,8 @@ def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
 
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
-    found = (kind_of(scenario).served(scenario) for scenario in scenarios)
-    receivers = [receiver for receiver in found if receiver is not None]
+    receivers_of_each = (kind_of(scenario).served(scenario) for scenario in scenarios)
+    receivers = [receiver for receiver in receivers_of_each if receiver is not None]
     argument = Argument("urls" if emulation.urls else "clusters")
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):
@@ -183,15 +183,15 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
     if emulation.traces is not None:
         yield Fault(Argument("trace"), None, "", "is not built for a run over several hosts")
     clusters = 0 if emulation.urls else emulation.clusters
-    found: set[Fault] = set()
+    faults: set[Fault] = set()
     for scenario in scenarios:
         receivers = kind_of(scenario).served(scenario)
         if receivers is None or not scenario.system.path.over_cards:
             message = f"{scenario.name} sends over TCP, without cards that could be on hosts"
             yield Fault(Argument("hosts"), None, "", message)
         else:
-            found.update(emulation.hosts.faults(receivers, clusters))
-    yield from sorted(found, key=str)
+            faults.update(emulation.hosts.faults(receivers, clusters))
+    yield from sorted(faults, key=str)
 
 
 def check_emulation(

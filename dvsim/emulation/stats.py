@@ -84,11 +84,11 @@ class Stats:
     def counters(self, name: str) -> list[Counter]:
         """Return what it counted in all, and its states at their highest."""
         table = self.table
-        found = [Counter(name, metric, int(table[metric].sum()), "1") for metric in TOTALS]
+        counters = [Counter(name, metric, int(table[metric].sum()), "1") for metric in TOTALS]
         peak = int(table["in_flight"].max()) if len(table) else 0
         blocked_ns = int(table.loc[table["blocked"] > 0, "duration_ns"].sum())
         return [
-            *found,
+            *counters,
             Counter(name, "in_flight_peak", peak, "1"),
             Counter(name, "blocked_s", blocked_ns / 1e9, "s"),
         ]

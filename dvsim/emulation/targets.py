@@ -67,7 +67,7 @@ class Targets:
         """Return what all cores of each machine have done so far, by the component of a counter."""
         if self.team is None:
             return {"machine": machine()}
-        return {f"machine.{name}": found for name, found in self.team.busy().items()}
+        return {f"machine.{name}": busy for name, busy in self.team.busy().items()}
 
 
 @contextmanager

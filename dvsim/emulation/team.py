@@ -115,15 +115,15 @@ class Host(Place):
         if not line:
             raise self._member.failed()
         try:
-            found = json.loads(line)
-            if "error" not in found:
-                return found["answer"]
+            answer = json.loads(line)
+            if "error" not in answer:
+                return answer["answer"]
         except (ValueError, KeyError, TypeError):
             raise RunFailed(
                 f"host {self.name}: answers {line.strip()[:80]!r}: does '{self._launched}' write "
                 "to standard output?"
             ) from None
-        raise RunFailed(f"host {self.name}: {found['error']}")
+        raise RunFailed(f"host {self.name}: {answer['error']}")
 
     def ask(self, *words: object, patience_s: float = ANSWER_S) -> Any:  # noqa: ANN401
         """Return the answer to a request."""

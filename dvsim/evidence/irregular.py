@@ -86,13 +86,13 @@ def predicted(column: Column) -> float:
 
 def factors(machine: str, predict: bool) -> dict[tuple[str, int], float]:
     """Return by program and nodes how much faster an element is with aggregation."""
-    found: dict[tuple[str, int], dict[bool, float]] = {}
+    seconds_of: dict[tuple[str, int], dict[bool, float]] = {}
     for column in columns():
         if column.machine == machine:
             seconds = predicted(column) / column.work.words if predict else column.per_word
             key = (column.work.program, column.work.nodes)
-            found.setdefault(key, {})[column.aggregated] = seconds
-    both = {key: pair for key, pair in found.items() if len(pair) == len((True, False))}
+            seconds_of.setdefault(key, {})[column.aggregated] = seconds
+    both = {key: pair for key, pair in seconds_of.items() if len(pair) == len((True, False))}
     return {key: pair[False] / pair[True] for key, pair in both.items()}
 
 

@@ -80,9 +80,9 @@ def _decided(holds: Holds, good: float, value: float, low: float, high: float) -
 
     `good` is a value at which it does, in the middle of all that do.
     """
-    found = holds(value)
-    same = holds(low) == found == holds(high)
-    return found if same and (found or not low <= good <= high) else None
+    verdict = holds(value)
+    same = holds(low) == verdict == holds(high)
+    return verdict if same and (verdict or not low <= good <= high) else None
 
 
 def _open_column(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> bool:
@@ -114,14 +114,14 @@ def _near(published: float, tolerance: float) -> Holds:
 
 def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
     """Return the scenarios of the rows that are open, if what becomes of them turns a goal."""
-    found = [
+    verdicts = [
         (row.scenario, _decided(_close(row.published, near), row.published, *_ends(row)))
         for row in rows
     ]
-    sure = sum(holds is True for _, holds in found)
-    most = sum(holds is not False for _, holds in found)
-    wanted = share * len(found)
-    return {name for name, holds in found if holds is None} if sure < wanted <= most else set()
+    sure = sum(holds is True for _, holds in verdicts)
+    most = sum(holds is not False for _, holds in verdicts)
+    wanted = share * len(verdicts)
+    return {name for name, holds in verdicts if holds is None} if sure < wanted <= most else set()
 
 
 def _close(published: float, near: float) -> Holds:

@@ -278,8 +278,8 @@ class Kind:
 
     def question(self, scenario: Own, emulation: Own) -> dict[str, Any]:
         """Return what of an emulation an answer depends on, as JSON types."""
-        found: dict[str, Any] = emulation.question()
-        return found
+        question: dict[str, Any] = emulation.question()
+        return question
 
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""

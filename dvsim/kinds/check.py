@@ -109,11 +109,11 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
         }
 
     def read_list(key_path: KeyPath, values: list[Any], key: str) -> list[Any]:
-        found = [read((*key_path, n), value, key) for n, value in enumerate(values)]
-        cards = [card for card in found if isinstance(card, Card)]
+        values_read = [read((*key_path, n), value, key) for n, value in enumerate(values)]
+        cards = [card for card in values_read if isinstance(card, Card)]
         if any(a.name == b.name and a != b for a in cards for b in cards):
             faults.append(document.fault(key_path, "has two cards of one name"))
-        return found
+        return values_read
 
     if isinstance(system := data.get("system"), dict):
         data["system"] = {key: read(("system", key), value, key) for key, value in system.items()}

@@ -66,9 +66,9 @@ def studies(
         for point in range(len(one.points))
     }
     with Progress(sum(runs_of), visible=progress, what="runs", parts=parts) as shown:
-        found = pooled(run_task, groups, workers)
-        with closing(found):
-            for scenario, results in zip(scenarios, found, strict=True):
+        rows = pooled(run_task, groups, workers)
+        with closing(rows):
+            for scenario, results in zip(scenarios, rows, strict=True):
                 runs: list[Done] = []
                 for some in results:
                     runs += some

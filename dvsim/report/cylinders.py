@@ -116,9 +116,9 @@ def cylinders_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
         ("output", "output port", PURPLE, "square"),
         ("faults", "faulty node", VERMILION, "x"),
     ):
-        found = [(node, data) for node, data in nodes if attribute in data]
-        if found:
-            traces += node_traces(space, text, found, colour, symbol, size)
+        chosen = [(node, data) for node, data in nodes if attribute in data]
+        if chosen:
+            traces += node_traces(space, text, chosen, colour, symbol, size)
     looks = layout(640, {}, {}) | {
         "margin": {"l": 0, "r": 0, "t": 34, "b": 0},
         "scene": {

@@ -56,8 +56,8 @@ class Entry:
 
     def value(self, column: str, reading: str, statistic: str) -> float | None:
         """Give the mean over replications of a statistic, None where it was not estimated."""
-        found = self.estimates.get((column, reading, statistic))
-        return None if found is None else found.value
+        estimate = self.estimates.get((column, reading, statistic))
+        return None if estimate is None else estimate.value
 
 
 @dataclass(frozen=True)

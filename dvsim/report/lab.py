@@ -231,25 +231,25 @@ def _moments(name: str, rows: Sequence[Row], factor: float, unit: str) -> Table:
 
 
 def _distances(case: Compared, name: str) -> Table | None:
-    found = case.distances
-    if found is None:
+    distances = case.distances
+    if distances is None:
         return None
-    limit = None if found.ks_limit is None else f"chance: up to {found.ks_limit:.3f} (95 %)"
-    rows = [[Cell("Kolmogorov-Smirnov, at least"), number(found.ks), Cell(limit or "–")]]
-    if found.g is not None:
-        text = f"{found.g.freedom} degrees of freedom, chance {found.g.p:.2g}"
-        rows.append([Cell("G over the bins of the laboratory"), number(found.g.g), Cell(text)])
-    if found.wasserstein is not None:
+    limit = None if distances.ks_limit is None else f"chance: up to {distances.ks_limit:.3f} (95 %)"
+    rows = [[Cell("Kolmogorov-Smirnov, at least"), number(distances.ks), Cell(limit or "–")]]
+    if distances.g is not None:
+        text = f"{distances.g.freedom} degrees of freedom, chance {distances.g.p:.2g}"
+        rows.append([Cell("G over the bins of the laboratory"), number(distances.g.g), Cell(text)])
+    if distances.wasserstein is not None:
         rows.append(
             [
                 Cell("Wasserstein, at least"),
-                Cell(f"{found.wasserstein:.1%}", "number", raw=found.wasserstein),
+                Cell(f"{distances.wasserstein:.1%}", "number", raw=distances.wasserstein),
                 Cell("of the measured mean"),
             ]
         )
-    if found.mean_log_error is not None:
-        factor = percent(math.expm1(found.mean_log_error))
-        rows.append([Cell("mean |log error|"), number(found.mean_log_error), Cell(factor)])
+    if distances.mean_log_error is not None:
+        factor = percent(math.expm1(distances.mean_log_error))
+        rows.append([Cell("mean |log error|"), number(distances.mean_log_error), Cell(factor)])
     caption = "Distances that these statistics still allow; with thousands of samples any test "
     caption += "finds differences that nobody minds, so they inform and do not judge"
     return Table(name, caption, ["", "value", ""], rows)

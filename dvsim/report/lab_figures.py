@@ -128,8 +128,8 @@ def cdf_drawing(case: Compared, name: str) -> Drawing | None:
 
 
 def _shares(case: Compared) -> list[tuple[Row, float]]:
-    found = ((row, share_of(row.statistic)) for row in case.rows)
-    return [(row, share) for row, share in found if share is not None]
+    shares = ((row, share_of(row.statistic)) for row in case.rows)
+    return [(row, share) for row, share in shares if share is not None]
 
 
 def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:

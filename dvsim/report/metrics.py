@@ -23,8 +23,8 @@ def name_of(study: Points, metric: str) -> str:
 
 def unit_of(study: Points, metric: str) -> str:
     """Return the unit of a metric on an axis; empty of a plain number."""
-    found = study.metric(metric)
-    unit = found.axis or found.unit
+    metric_of = study.metric(metric)
+    unit = metric_of.axis or metric_of.unit
     return "" if unit == "1" else unit
 
 

@@ -201,8 +201,8 @@ def forest_drawing(
 
 
 def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
-    found = [(row, _ratio(compared, place)) for row, place in enumerate(kept)]
-    drawn = [(row, change) for row, change in found if change is not None]
+    ratios = [(row, _ratio(compared, place)) for row, place in enumerate(kept)]
+    drawn = [(row, change) for row, change in ratios if change is not None]
     shift = (number - (count - 1) / 2) * APART / count
     symbol = SYMBOLS[number % len(SYMBOLS)]
     values = [change.value for _, change in drawn]

@@ -336,11 +336,11 @@ def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Sect
 
 def _recorded(study: PointsStudy, name: str) -> list[Block]:
     """Return the recorded run of a study of a switch, of its first point, if there is one."""
-    found = study.tables
-    if "events" not in found or found["events"].empty:
+    tables = study.tables
+    if "events" not in tables or tables["events"].empty:
         return []
     shape = Shape(*(study.scenario.at(0).get(key) for key in ("height", "angles")))
-    made = recording(name, "The recorded run", shape, found["events"], found["queues"])
+    made = recording(name, "The recorded run", shape, tables["events"], tables["queues"])
     if made is None:
         return []
     return [made, Text(made.label), Fold("Deflections", [made.deflections])]

@@ -198,8 +198,8 @@ def place_of(stage: str) -> int:
     >>> sorted(("consumer", "broker: accept", "link to the broker"), key=place_of)
     ['link to the broker', 'broker: accept', 'consumer']
     """
-    found = stage if stage in PATH else stage.split(" ", maxsplit=1)[0].removesuffix(":")
-    return PATH.index(found) if found in PATH else PATH.index("broker")
+    row = stage if stage in PATH else stage.split(" ", maxsplit=1)[0].removesuffix(":")
+    return PATH.index(row) if row in PATH else PATH.index("broker")
 
 
 def drawn_lanes(lanes: Sequence[Lane]) -> list[Lane]:

@@ -197,15 +197,15 @@ def columns_of(
             if entry.path != path:
                 continue
             for column in verdicts_on(entry, validation.columns):
-                found = [
+                chosen = [
                     row
                     for statistic in STATISTICS
                     if (row := rows.get((entry.run.scenario.name, column, statistic))) is not None
                     and row.published > 0
                     and row.simulated > 0
                 ]
-                if found:
-                    lines.append((f"{size_text(group.message_bytes)} {column}", number, found))
+                if chosen:
+                    lines.append((f"{size_text(group.message_bytes)} {column}", number, chosen))
     return lines
 
 

@@ -135,7 +135,7 @@ def recording(
     first = min(packet.steps[0].slot for packet in packets)
     last = max(packet.steps[-1].slot for packet in packets)
     inside = queues[(queues["slot"] >= first) & (queues["slot"] <= last)]
-    found = [step for packet in packets for step in packet.deflections]
+    deflections = [step for packet in packets for step in packet.deflections]
     return Recording(
         name=name,
         title=title,
@@ -144,7 +144,7 @@ def recording(
         last=last,
         packets=[(packet.number, packet_text(packet)) for packet in packets],
         chart=timeline(f"{name}-queue", inside, first, last),
-        label=label_text(shape, packets, first, last, len(found)),
+        label=label_text(shape, packets, first, last, len(deflections)),
         reading=READING,
         deflections=deflections_table(f"{name}-deflections", packets),
     )
@@ -248,11 +248,13 @@ def counted(value: object) -> Cell:
 
 def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
     """Tabulate who was deflected where, and by whom, in order of slots."""
-    found = sorted(
+    deflections = sorted(
         ((step, packet.number) for packet in packets for step in packet.deflections),
         key=lambda item: (item[0].slot, item[1]),
     )
-    more = f" The first {MOST_ROWS} of {len(found):,}; the CSV has all." * (len(found) > MOST_ROWS)
+    more = f" The first {MOST_ROWS} of {len(deflections):,}; the CSV has all." * (
+        len(deflections) > MOST_ROWS
+    )
     lines = [
         [
             step.slot,
@@ -262,7 +264,7 @@ def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
             step.height,
             "" if step.by is None else step.by,
         ]
-        for step, number in found
+        for step, number in deflections
     ]
     return Table(
         name=name,

@@ -89,13 +89,13 @@ def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
 
     A model and a measurement are no contest: `dvsim compare` is for those.
     """
-    found = []
+    rows = []
     for group in groups:
         first = {entry.path.over_cards: entry for entry in reversed(group.entries)}
         if len(first) == 2 and first[True].made == first[False].made:
             rates = [rates_of(first[over]).printed for over in (True, False)]
-            found.append(Contest(size_text(group.message_bytes), *rates))
-    return found
+            rows.append(Contest(size_text(group.message_bytes), *rates))
+    return rows
 
 
 def named(group: Group, entry: Entry) -> list[Cell]:

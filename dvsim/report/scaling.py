@@ -69,19 +69,19 @@ def lines_of(groups: Sequence[Group]) -> dict[str, list[tuple[int, Entry]]]:
     That is what was varied or their transport, with the start of their names where several share
     it.
     """
-    found: dict[tuple[str, str], dict[int, Entry]] = {}
+    lines: dict[tuple[str, str], dict[int, Entry]] = {}
     for group in groups:
         for entry in group.entries:
             start = entry.run.scenario.name.removesuffix(f"-{group.message_bytes}")
             varied = entry.run.scenario.whatif
             called = transport_text(entry.run) if varied is None else varied.says
-            line = found.setdefault((called, start), {})
+            line = lines.setdefault((called, start), {})
             line[group.message_bytes] = entry  # of runs of one scenario the last, as on the page
-    found = {key: line for key, line in found.items() if len(line) > 1}
-    every = [called for called, _ in found]
+    lines = {key: line for key, line in lines.items() if len(line) > 1}
+    every = [called for called, _ in lines]
     return {
         called if every.count(called) == 1 else f"{called}, {start}": list(line.items())
-        for (called, start), line in found.items()
+        for (called, start), line in lines.items()
     }
 
 
@@ -95,13 +95,15 @@ def printed_drawing(
     for label, entries in lines.items():
         for size, entry in entries:
             for column in entry.columns:
-                found = entry.estimates.get((column, entry.reading, "mean"))
+                estimate = entry.estimates.get((column, entry.reading, "mean"))
                 key = (entry.run.scenario.name, column, "mean")
                 if entry.judged and key in published:
                     known.append((size, published[key], f"{label} {column}"))
-                if found is not None:
+                if estimate is not None:
                     colours.setdefault(f"{label} {column}", entries[0][1].colour)
-                    value = Amount(found.value, found.low, found.high, f"{entry.reading}/s")
+                    value = Amount(
+                        estimate.value, estimate.low, estimate.high, f"{entry.reading}/s"
+                    )
                     courses.setdefault(f"{label} {column}", []).append((size, value))
     traces = [
         hollow_trace(courses_of, label)

@@ -98,9 +98,9 @@ class Sweep:
         keys = study.axes(keys)
         self._keys = keys
         self.key = axis_key(keys) if axis is None else axis
-        found = [] if self.key is None else self._keys[self.key].tolist()
-        self.numeric = all(is_number(value) for value in found)
-        distinct = list(dict.fromkeys(found))
+        values = [] if self.key is None else self._keys[self.key].tolist()
+        self.numeric = all(is_number(value) for value in values)
+        distinct = list(dict.fromkeys(values))
         self.values: Sequence[float | str] = sorted(distinct) if self.numeric else distinct
         self.groups = self._grouped()
 
@@ -271,11 +271,11 @@ class Sweep:
     @cached_property
     def _metrics(self) -> dict[str, dict[int, tuple[float, float, float]]]:
         rows = self.study.estimates().dropna(subset=["value"])
-        found: dict[str, dict[int, tuple[float, float, float]]] = {}
+        values: dict[str, dict[int, tuple[float, float, float]]] = {}
         columns = ["metric", "point", "value", "low", "high"]
         for metric, point, value, low, high in rows[columns].itertuples(index=False):
-            found.setdefault(str(metric), {})[int(point)] = (float(value), float(low), float(high))
-        return found
+            values.setdefault(str(metric), {})[int(point)] = (float(value), float(low), float(high))
+        return values
 
     def _named(self, values: Mapping[Any, object]) -> str:
         return ", ".join(f"{key} {self.text(key, value)}" for key, value in values.items())

@@ -119,9 +119,9 @@ def ways(
     kept: list[Link] = []
     reached = set(leaves)
     for row in range(1, max(rows)):
-        found = [link for link in ups if row_of(link[0]) == row and link[0] in reached]
-        kept += found
-        reached = {target for _, target in found}
+        links = [link for link in ups if row_of(link[0]) == row and link[0] in reached]
+        kept += links
+        reached = {target for _, target in links}
     return kept, [link for link in hosts if link[1] in leaves]
 
 

@@ -110,10 +110,10 @@ def claims_sentences(validation: Validation | None) -> list[str]:
     return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}{rest}"]
 
 
-def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
+def printed_sentences(contests: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
     """Set Data Vortex against TCP as the paper printed them, and say what that counts."""
-    printed = ratios_text(found)
-    ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
+    printed = ratios_text(contests)
+    ends = [contests[0]] if len(contests) == 1 else [contests[0], contests[-1]]
     examples = joined(
         [
             f"{number_text(item.vortex)} pieces/s against "
@@ -127,11 +127,11 @@ def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list
     ]
 
 
-def ratios_text(found: Sequence[Contest]) -> str:
+def ratios_text(contests: Sequence[Contest]) -> str:
     """Write a ratio for each size, or the least and the most where there are many."""
-    texts = {item: f"{ratio_text(item.ratio)} at {item.size}" for item in found}
-    known = [(item.ratio, item) for item in found if item.ratio is not None]
-    if len(found) <= MOST_SIZES or not known:
+    texts = {item: f"{ratio_text(item.ratio)} at {item.size}" for item in contests}
+    known = [(item.ratio, item) for item in contests if item.ratio is not None]
+    if len(contests) <= MOST_SIZES or not known:
         return joined([*texts.values()])
     low, high = (texts[end(known, key=lambda measured: measured[0])[1]] for end in (min, max))
     return f"{low} at least and {high} at most"

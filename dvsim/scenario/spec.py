@@ -214,14 +214,14 @@ class Spec(Table):
         def times(number: int) -> int:
             return max(1, round(number * scale))
 
-        found = self.put(self.LENGTH, times(self.get(self.LENGTH)))
+        longer = self.put(self.LENGTH, times(self.get(self.LENGTH)))
         if self.LENGTH not in self.keys:
-            return found
+            return longer
         vary = tuple(
             {k: tuple(map(times, v)) if k == self.LENGTH else v for k, v in table.items()}
             for table in self.vary
         )
-        return found.varied(vary)
+        return longer.varied(vary)
 
     def varied(self, vary: tuple[Mapping[str, tuple[Any, ...]], ...]) -> Self:
         """Return the scenario with other tables of varied keys."""

@@ -197,15 +197,15 @@ def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str],
 
     `stepped` has the rows with each parameter over, and times, `STEP`, in their order.
     """
-    found: dict[tuple[int, str], Floats] = {}
+    slopes: dict[tuple[int, str], Floats] = {}
     pairs = list(zip(stepped[0::2], stepped[1::2], strict=True))
     for number, (down, up) in enumerate(pairs):
         for below, above in zip(down, up, strict=True):
             if below.simulated > 0 and above.simulated > 0:
                 slope = math.log(above.simulated / below.simulated) / (2 * STEP)
                 key = (below.place, below.statistic)
-                found.setdefault(key, np.zeros(len(best)))[number] = slope
-    return found
+                slopes.setdefault(key, np.zeros(len(best)))[number] = slope
+    return slopes
 
 
 def _with_sources(

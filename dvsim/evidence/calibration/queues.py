@@ -246,8 +246,8 @@ def simulated(scenario: ClusterScenario, cards: Cards, size: int, window: int) -
     """Return what the model says of a size and a window, with these cards."""
     for key, value in {"message_bytes": size, "credit": window, "seconds": 1, **cards}.items():
         scenario = scenario.put(key, value)
-    found = kind_of(scenario).replicate(scenario, 1, 1).metrics
-    return Point(size, window, found["rate_out"], found["fsyncs"] / found["rate_out"])
+    metrics = kind_of(scenario).replicate(scenario, 1, 1).metrics
+    return Point(size, window, metrics["rate_out"], metrics["fsyncs"] / metrics["rate_out"])
 
 
 def published() -> Iterator[tuple[str, Point, Point]]:

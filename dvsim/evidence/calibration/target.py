@@ -192,11 +192,11 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
             scenario for name in data.scenarios for scenario in load_campaign(name, data.overrides)
         ]
     entries = [entry for entry in list_scenarios() if entry.kind in ("scenario", "messaging")]
-    found = [load(entry.name) for entry in entries]
-    users = [scenario for scenario in found if _names(scenario, card)]
+    candidates = [load(entry.name) for entry in entries]
+    users = [scenario for scenario in candidates if _names(scenario, card)]
     if not users:
         kind = next(
-            (scenario.name for scenario in found if card.kind in _kinds(scenario)), "SCENARIO"
+            (scenario.name for scenario in candidates if card.kind in _kinds(scenario)), "SCENARIO"
         )
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
         raise ScenarioError.at(Argument("scenarios"), message)
@@ -227,23 +227,23 @@ def _kinds(scenario: Spec) -> set[str]:
 
 def _declared(cases: Sequence[Asked]) -> frozenset[int]:
     """Return the cases that ``[lab]`` calls fitted."""
-    found = {
+    indices = {
         index
         for index, case in enumerate(cases)
         if {(case.case.label, case.size), ("", case.size)} & set(case.data.about.fitted or ())
     }
-    if not found:
+    if not indices:
         example = ",".join(dict.fromkeys(str(case.size) for case in cases[: len(cases) // 2 + 1]))
         message = f"say what to fit to, for example {example}; there are {_there(cases)}"
         raise ScenarioError.at(Argument("fit"), message)
-    return frozenset(found)
+    return frozenset(indices)
 
 
 def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[int]:
     """Return which cases are meant."""
     if text == ALL:
         return frozenset(range(len(cases)))
-    found: set[int] = set()
+    indices: set[int] = set()
     for part in text.split(";"):
         label, colon, sizes = part.strip().rpartition(":")
         for word in sizes.split(","):
@@ -257,8 +257,8 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
             if not meant:
                 message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
                 raise ScenarioError.at(argument, message)
-            found |= meant
-    return frozenset(found)
+            indices |= meant
+    return frozenset(indices)
 
 
 def _words(case: Case) -> set[str]:

@@ -77,10 +77,10 @@ class StudyFigures:
         Raises:
             Missing: If it declares none of that name.
         """
-        found = self.studies[scenario].scenario.declared.get(name)
-        if found is None:
+        declared = self.studies[scenario].scenario.declared.get(name)
+        if declared is None:
             raise Missing(f"{scenario} declares no {name}")
-        return found
+        return declared
 
     def bottleneck(self, scenario: str, point: int) -> str:
         """Return the busiest stage of a point of a study of messaging.

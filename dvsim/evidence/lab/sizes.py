@@ -53,12 +53,12 @@ def at_all_sizes(
     if not systems or any(is_reference(system, data) for system in systems):
         return scenarios
     sizes = {system.workload.message_bytes for system in systems}
-    found = [
+    answers = [
         answer(case, systems, data, taken)
         for case in data.cases
         if case.message_bytes is not None and case.message_bytes not in sizes
     ]
-    resized = systems_of(answered for answered in found if not isinstance(answered, str))
+    resized = systems_of(answered for answered in answers if not isinstance(answered, str))
     made = {(scenario.name, scenario.get("message_bytes")): scenario for scenario in resized}
     return [*scenarios, *made.values()]
 

@@ -11,7 +11,7 @@ GROWS = "what waits grows"
 SHOWN = ("unstable", "full", "blocked")
 
 
-def unsettled(found: Mapping[str, float]) -> str:
+def unsettled(metrics: Mapping[str, float]) -> str:
     """Return why a run does not settle, from its metrics; nothing if it does.
 
     >>> unsettled({"unstable": 1.0, "full": 0.25, "blocked": 0.0})
@@ -19,8 +19,8 @@ def unsettled(found: Mapping[str, float]) -> str:
     >>> unsettled({"unstable": 0.0, "blocked": 0.0})
     ''
     """
-    full, blocked = found.get("full", 0.0), found.get("blocked", 0.0)
-    told = [GROWS] if found["unstable"] > 0 else []
+    full, blocked = metrics.get("full", 0.0), metrics.get("blocked", 0.0)
+    told = [GROWS] if metrics["unstable"] > 0 else []
     told += [f"a disk is full for {100 * full:.3g} % of the time"] if full > 0 else []
     told += [f"publishers are stopped for {100 * blocked:.3g} % of the time"] if blocked > 0 else []
     return "; ".join(told)

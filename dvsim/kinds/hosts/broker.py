@@ -75,15 +75,15 @@ class Node:
         """What can be busy: its threads, together or by step, and its log."""
         count = self._card["threads"]
         if self._card["steps"] == 1:
-            found = [Shared(NODE, self.hops, count)]
+            shared = [Shared(NODE, self.hops, count)]
         else:
-            found = [
+            shared = [
                 Shared(kind, [hop for hop in self.hops if hop.kind == kind], count)
                 for kind in STEPS
             ]
         if count > 1:  # a connection or a queue has no more than one of them at a time
-            found += [Shared(hop.kind, [hop]) for hop in self.hops]
-        return found + ([] if self.log is None else [Shared(LOG, [self.log])])
+            shared += [Shared(hop.kind, [hop]) for hop in self.hops]
+        return shared + ([] if self.log is None else [Shared(LOG, [self.log])])
 
     def connect(self, safe: Callable[[int], None]) -> Hop:
         """Return the hop that takes in what comes over a new connection.

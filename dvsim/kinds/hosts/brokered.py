@@ -70,11 +70,11 @@ class Brokered:
         """What can be busy: each thread of a client, the ports, threads and logs of the nodes."""
         clients: list[Publisher | Consumer] = [*self.publishers, *self.consumers]
         own = [hop for client in clients for hop in client.hops]
-        found = [Shared(hop.kind, [hop]) for hop in own]
-        found += [Shared(wires[0].kind, wires) for wires in self._ports.values()]
+        shared = [Shared(hop.kind, [hop]) for hop in own]
+        shared += [Shared(wires[0].kind, wires) for wires in self._ports.values()]
         for node in self.nodes:
-            found += node.stages
-        return found
+            shared += node.stages
+        return shared
 
     @property
     def taken(self) -> Course:

@@ -57,8 +57,8 @@ class MessagingStudy(PointsStudy):
 
     @cached_property
     def _bottlenecks(self) -> dict[int, tuple[str, float]]:
-        found: dict[int, tuple[str, float]] = {}
+        busiest: dict[int, tuple[str, float]] = {}
         for point, stage, used in self.stages.itertuples(index=False):
-            if used > found.get(int(point), ("", -1.0))[1]:
-                found[int(point)] = (str(stage), float(used))
-        return found
+            if used > busiest.get(int(point), ("", -1.0))[1]:
+                busiest[int(point)] = (str(stage), float(used))
+        return busiest

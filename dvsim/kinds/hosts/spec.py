@@ -152,13 +152,13 @@ class MessagingScenario(Spec):
 
     def scaled(self, scale: float) -> Self:
         """Return the scenario with fewer or more messages, but at all points with enough."""
-        found = super().scaled(scale)
-        points = [found.at(number) for number in range(len(found.points))]
+        scaled = super().scaled(scale)
+        points = [scaled.at(number) for number in range(len(scaled.points))]
         if all(point.workload.messages >= point.least for point in points):
-            return found
+            return scaled
         least = max(point.least for point in points)
         if self.LENGTH not in self.keys:
-            return found.put(self.LENGTH, max(found.workload.messages, least))
+            return scaled.put(self.LENGTH, max(scaled.workload.messages, least))
         vary = tuple(
             {
                 key: tuple(max(least, number) for number in values)
@@ -166,9 +166,9 @@ class MessagingScenario(Spec):
                 else values
                 for key, values in table.items()
             }
-            for table in found.vary
+            for table in scaled.vary
         )
-        return found.varied(vary)
+        return scaled.varied(vary)
 
     @property
     def peer(self) -> bool:

@@ -148,11 +148,11 @@ def _source_counters(nodes: list[ReceivingNode], fabric: Fabric) -> list[Counter
 def _order_counters(fabric: Fabric) -> list[Counter]:
     """Say what ports that deliver in order have to hold back, and what they spare the receivers."""
     network = fabric.table.network
-    found = disorder_of(network, fabric.table.flows)
-    wait_s = found.wait * network.slot_ps / PS_PER_S
+    disorder = disorder_of(network, fabric.table.flows)
+    wait_s = disorder.wait * network.slot_ps / PS_PER_S
     return [
-        Counter("fabric", "late_share", found.late, "1"),
-        Counter("fabric", "order_words", found.held, "1"),
+        Counter("fabric", "late_share", disorder.late, "1"),
+        Counter("fabric", "order_words", disorder.held, "1"),
         Counter("fabric", "order_wait_s", wait_s, "s"),
     ]
 

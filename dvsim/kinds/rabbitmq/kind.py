@@ -98,8 +98,10 @@ class RabbitmqKind(Kind):
             done = run_task(Task(scenario, seed, replication, number))
             gathered.add(replication, number, done.iteration, done.work_s)
         tables = gathered.tables()
-        found = point_numbers(scenario, summary_columns(tables.samples, tables.counters, scenario))
-        metrics = {name: one.value for name, one in found.results.items()}
+        numbers = point_numbers(
+            scenario, summary_columns(tables.samples, tables.counters, scenario)
+        )
+        metrics = {name: one.value for name, one in numbers.results.items()}
         late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
         return Plain(metrics | {BEHIND: float(late.mean())})
 

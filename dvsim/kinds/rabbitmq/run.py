@@ -38,7 +38,7 @@ def simulated(
     }
     tasks = sum(part.tasks for part in parts.values())
     with Progress(tasks, visible=progress, parts=parts) as shown:
-        found = simulate(
+        simulated = simulate(
             scenarios,
             seed=how.seed,
             replications=how.replications,
@@ -46,8 +46,8 @@ def simulated(
             on_task=partial(_count, shown),
             begun=begun,
         )
-        with closing(found):
-            for scenario, tables in zip(scenarios, found, strict=True):
+        with closing(simulated):
+            for scenario, tables in zip(scenarios, simulated, strict=True):
                 yield _run(scenario, how, tables, started, command)
 
 
@@ -71,7 +71,7 @@ def emulated(
     with Progress(tasks, visible=progress, parts=parts) as shown:
         for scenario in scenarios:
             shown.note(size_text(scenario, whole[to_toml(scenario)], emulation))
-        found = emulate(
+        emulated = emulate(
             scenarios,
             emulation,
             seed=how.seed,
@@ -79,8 +79,8 @@ def emulated(
             on_task=partial(_count, shown),
             on_phase=shown.under_way,
         )
-        with closing(found):
-            for scenario, (tables, facts) in zip(scenarios, found, strict=True):
+        with closing(emulated):
+            for scenario, (tables, facts) in zip(scenarios, emulated, strict=True):
                 size = size_facts(scenario, whole[to_toml(scenario)])
                 known = {"question": emulation.question(), **size, **facts}
                 yield _run(scenario, how, tables, started, command, known)

@@ -75,27 +75,27 @@ class Bulk:
     ) -> None:
         rank, peer, amount = (one.ravel() for one in np.broadcast_arrays(given, other, size))
         if rank.size:
-            found = self.builder.extend(rank, kind, peer, amount, tag)
+            operations = self.builder.extend(rank, kind, peer, amount, tag)
             if self.before is not None:
-                self.builder.require_many(found, self.before[rank])
-            self.open.append((found, rank))
+                self.builder.require_many(operations, self.before[rank])
+            self.open.append((operations, rank))
 
     def collective(self, given: Schedule, members: npt.ArrayLike | None = None) -> None:
         """Let ranks, all by default, do a collective."""
         ranks = self.all if members is None else np.asarray(members, dtype=np.int64)
         tag = COLLECTIVE_TAG + self.collectives
         self.collectives += 1
-        found = self.builder.extend(
+        operations = self.builder.extend(
             ranks[given.rank], given.kind, ranks[given.peer], given.size, tag
         )
-        if not found.size:
+        if not operations.size:
             return
         behind, before = given.edges
-        self.builder.require_many(found[behind], found[before])
+        self.builder.require_many(operations[behind], operations[before])
         if self.before is not None:
             first = given.heads
-            self.builder.require_many(found[first], self.before[ranks[given.rank[first]]])
-        self.open.append((found[given.tails], ranks[given.rank[given.tails]]))
+            self.builder.require_many(operations[first], self.before[ranks[given.rank[first]]])
+        self.open.append((operations[given.tails], ranks[given.rank[given.tails]]))
 
     def graph(self) -> Graph:
         """Return the program."""

@@ -247,8 +247,8 @@ def _schedule(
     kind: str, ranks: int, size: int | tuple[int, ...], root: int, algorithm: str
 ) -> Schedule:
     sizes, _ = _sizes(kind, ranks, size)
-    found = ALGORITHMS_OF[LIKE.get(kind, kind)][algorithm](ranks).rotated(root, ranks)
-    return scheduled(found, sizes, ranks)
+    schedule = ALGORITHMS_OF[LIKE.get(kind, kind)][algorithm](ranks).rotated(root, ranks)
+    return scheduled(schedule, sizes, ranks)
 
 
 def _sizes(kind: str, ranks: int, size: int | tuple[int, ...]) -> tuple[Ints, int]:

@@ -326,11 +326,11 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
 
 def _one_of(settings: Mapping[str, object], key: str, names: Sequence[str]) -> str:
     """Return the name that a setting has, by default the first."""
-    found = str(settings.get(key, names[0]))
-    if found not in names:
-        message = f"must be {' or '.join(names)}, not '{found}'"
-        raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(found, names))
-    return found
+    setting = str(settings.get(key, names[0]))
+    if setting not in names:
+        message = f"must be {' or '.join(names)}, not '{setting}'"
+        raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(setting, names))
+    return setting
 
 
 def _factor(value: object) -> float:

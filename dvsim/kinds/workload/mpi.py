@@ -82,13 +82,13 @@ class Program:
 
     def communicator(self, key: Hashable, members: Iterable[int]) -> int:
         """Return the number of a communicator, the same for the same key."""
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = len(self._communicators)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._communicators)
             ranks = tuple(members)
             place = {rank: at for at, rank in enumerate(ranks)}
             self._communicators.append(Communicator(ranks, place))
-        return found
+        return number
 
     def members(self, communicator: int) -> tuple[int, ...]:
         """Return the ranks of a communicator."""

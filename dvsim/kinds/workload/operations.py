@@ -115,8 +115,8 @@ class Cursor:
         ends: dict[int, list[int]] = {}
         for index, call in enumerate(calls):
             if index in waits:
-                found = dict.fromkeys(end for before in waits[index] for end in ends[before])
-                self.after, self.started = list(found), []
+                before_it = dict.fromkeys(end for before in waits[index] for end in ends[before])
+                self.after, self.started = list(before_it), []
             self._add(call, communicators)
             if waits:
                 ends[index] = self.after

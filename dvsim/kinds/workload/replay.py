@@ -69,9 +69,9 @@ class Replay:
     @property
     def parts(self) -> dict[str, int]:
         """The parts of the time to solution by name, in picoseconds; they add up to it."""
-        found = dict(zip(PARTS, self.path, strict=False))
-        found["wait"] += self.time_ps - sum(found.values())
-        return found
+        parts = dict(zip(PARTS, self.path, strict=False))
+        parts["wait"] += self.time_ps - sum(parts.values())
+        return parts
 
     @property
     def message_rate(self) -> float:
@@ -84,9 +84,9 @@ class Replay:
         graph = self.graph
         sends = graph.kind == SEND
         source = np.repeat(np.arange(graph.ranks), np.diff(graph.first))[sends]
-        found = np.zeros((graph.ranks, graph.ranks), dtype=np.int64)
-        np.add.at(found, (source, graph.peer[sends]), 1 if messages else graph.size[sends])
-        return found
+        matrix = np.zeros((graph.ranks, graph.ranks), dtype=np.int64)
+        np.add.at(matrix, (source, graph.peer[sends]), 1 if messages else graph.size[sends])
+        return matrix
 
     def plain(self) -> dict[str, Any]:
         """Return the answer as JSON types; messages that collectives became are apart."""
@@ -266,5 +266,5 @@ def _reason(graph: Graph, course: Course, operation: int) -> str:
         mates = mates[np.isin(graph.tag[mates], (tag, ANY))]
     held = undone[course.state[undone] == OPEN]
     itself = f"; it waits in {graph.told(int(held[0]))}" if held.size else ""
-    found = f"does not come to its {what}" if mates.size else f"has no such {what}"
-    return f"rank {peer} {found}{itself}"
+    reason = f"does not come to its {what}" if mates.size else f"has no such {what}"
+    return f"rank {peer} {reason}{itself}"

@@ -138,5 +138,5 @@ class WorkloadScenario(Spec):
     @property
     def settings(self) -> dict[str, object]:
         """What is other than the card says, by setting."""
-        found = {key: getattr(self.fabric, name) for name, key in SETTINGS.items()}
-        return {key: value for key, value in found.items() if value is not None}
+        settings = {key: getattr(self.fabric, name) for name, key in SETTINGS.items()}
+        return {key: value for key, value in settings.items() if value is not None}

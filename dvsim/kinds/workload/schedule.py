@@ -159,8 +159,8 @@ class Schedule:
         if not self.kind.size:
             return np.zeros(0, dtype=bool)
         last = np.clip(place, 0, self.kind.size - 1)[self.rank]
-        found: npt.NDArray[np.bool_] = self.step == self.step[last]
-        return found
+        is_last: npt.NDArray[np.bool_] = self.step == self.step[last]
+        return is_last
 
     @cached_property
     def of_rank(self) -> dict[int, tuple[tuple[int, int, int, int], ...]]:

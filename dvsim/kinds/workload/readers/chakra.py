@@ -94,28 +94,28 @@ def _group(node: Node) -> str:
 
 def _nodes(path: Path, rank: int) -> list[Node]:
     """Return the nodes of a file, each behind those that it waits for."""
-    found: dict[int, Node] = {}
-    with of_rank(rank, lambda: len(found), "node"):
+    nodes: dict[int, Node] = {}
+    with of_rank(rank, lambda: len(nodes), "node"):
         for node in nodes_of(path):
-            if node.number in found:
+            if node.number in nodes:
                 refuse(path, None, f"has node {node.number} twice")
-            found[node.number] = node
-        return _sorted(found, path)
+            nodes[node.number] = node
+        return _sorted(nodes, path)
 
 
-def _sorted(found: dict[int, Node], path: Path) -> list[Node]:
+def _sorted(nodes: dict[int, Node], path: Path) -> list[Node]:
     """Return nodes, each behind those that it waits for."""
-    for node in found.values():
-        lacks = next((number for number in node.after if number not in found), None)
+    for node in nodes.values():
+        lacks = next((number for number in node.after if number not in nodes), None)
         if lacks is not None:
             refuse(path, None, f"node {node.number} waits for node {lacks}, which is not there")
-    sorter = TopologicalSorter({number: node.after for number, node in found.items()})
+    sorter = TopologicalSorter({number: node.after for number, node in nodes.items()})
     try:
         sorter.prepare()
     except CycleError as error:
         circle = " → ".join(map(str, error.args[1][:5]))
         refuse(path, None, f"has nodes that wait for each other: {circle}")
-    return [found[number] for number in _ordered(sorter)]
+    return [nodes[number] for number in _ordered(sorter)]
 
 
 def _ordered(sorter: TopologicalSorter[int]) -> Iterator[int]:

@@ -134,17 +134,17 @@ def _number(value: object) -> Attribute:
 
 
 def _whole(value: object, path: Path, key: str) -> int:
-    found = _number(value)
-    if not isinstance(found, int) or not 0 <= found < 1 << 64:
+    number = _number(value)
+    if not isinstance(number, int) or not 0 <= number < 1 << 64:
         refuse(path, None, f"{key} must be a whole number, is {str(value)[:40]!r}")
-    return found
+    return number
 
 
 def _time(value: object, path: Path) -> float:
     """Return a time in microseconds, which need not be whole."""
-    found = _number(value)
-    if isinstance(found, float) and 0 <= found < 1 << 64:
-        return found
+    number = _number(value)
+    if isinstance(number, float) and 0 <= number < 1 << 64:
+        return number
     return _whole(value, path, "durationMicros")
 
 

@@ -77,9 +77,9 @@ class _File:
             refuse(
                 self.path, None, f"is truncated: it ends at byte {len(self.data)}, in {self.what}"
             )
-        found = self.data[self.at : end]
+        data = self.data[self.at : end]
         self.at = end
-        return found
+        return data
 
     def number(self, size: int, *, signed: bool = False) -> int:
         """Take a number of some bytes."""
@@ -135,18 +135,18 @@ def read_file(path: Path, trace: Trace) -> None:
 def _index(file: _File) -> dict[str, int]:
     """Return where the parts of a file begin; early versions had fewer of them."""
     names = ("sizes", "addresses", "counters", "header", "body", "footer", "keys")
-    found = dict.fromkeys(names, 0)
+    counts = dict.fromkeys(names, 0)
     tail = file.data[-8 * INDEX :]
     for lacks in range(4):
         if tail[8 * lacks :].startswith(MAGIC) and len(file.data) >= 8 * INDEX + 8:
             values = struct.unpack(f">{7 - lacks}Q", tail[8 * lacks + 8 :])
-            found.update(zip(names[lacks:], values, strict=True))
+            counts.update(zip(names[lacks:], values, strict=True))
             break
     else:
         refuse(file.path, None, "has no index at its end; is it truncated?")
-    if max(found.values()) > len(file.data) or found["body"] < len(MAGIC):
+    if max(counts.values()) > len(file.data) or counts["body"] < len(MAGIC):
         refuse(file.path, None, "has an index that leads out of it")
-    return found
+    return counts
 
 
 def _call(file: _File, trace: Trace, number: int, offset: int, version: tuple[int, ...]) -> None:

@@ -29,35 +29,35 @@ class Communicators:
 
     def members(self, key: Key) -> tuple[int, ...]:
         """Return the ranks of a communicator or group, in their order."""
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._members(key)
-        return found
+        members = self._found.get(key)
+        if members is None:
+            members = self._found[key] = self._members(key)
+        return members
 
     def _members(self, key: Key) -> tuple[int, ...]:
         how = key[0]
         if how in ("world", "self"):
             return tuple(range(self.ranks)) if how == "world" else (key[1],)
         before = self.members(key[1])
-        found: Iterable[int] = before  # of a duplicate, and of the group of a communicator
+        ranks: Iterable[int] = before  # of a duplicate, and of the group of a communicator
         if how == "split":
             asked = self.asked.get(key, {})
             place = {rank: at for at, rank in enumerate(before)}
-            found = sorted(asked, key=lambda rank: (asked[rank], place.get(rank, 0)))
+            ranks = sorted(asked, key=lambda rank: (asked[rank], place.get(rank, 0)))
         elif how == "create":
-            found = self.members(key[3])
+            ranks = self.members(key[3])
         elif how == "cart":
-            found = before[: key[3]]
+            ranks = before[: key[3]]
         elif how == "incl":
-            found = (before[index] for index in key[2] if 0 <= index < len(before))
+            ranks = (before[index] for index in key[2] if 0 <= index < len(before))
         elif how == "excl":
-            found = (rank for index, rank in enumerate(before) if index not in key[2])
+            ranks = (rank for index, rank in enumerate(before) if index not in key[2])
         elif how == "union":
-            found = dict.fromkeys((*before, *self.members(key[2])))
+            ranks = dict.fromkeys((*before, *self.members(key[2])))
         elif how in ("intersection", "difference"):
             other = self.members(key[2])
-            found = (rank for rank in before if (rank in other) == (how == "intersection"))
-        return tuple(found)
+            ranks = (rank for rank in before if (rank in other) == (how == "intersection"))
+        return tuple(ranks)
 
 
 class Handles:

@@ -156,11 +156,11 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
                 return _folder(Path(folder), options, str(path))
             except ScenarioError as error:
                 raise _named(error, folder, str(path)) from None
-    found = _format(given, head)
-    if found is None:
+    name = _format(given, head)
+    if name is None:
         known = ", ".join(known_format.title for known_format in FORMATS.values())
         refuse(given, None, f"is of no format that can be read: {known}")
-    return FORMATS[found].read(FORMATS[found].files(given), options, str(path))
+    return FORMATS[name].read(FORMATS[name].files(given), options, str(path))
 
 
 def _head(path: Path) -> bytes:

@@ -219,9 +219,9 @@ class _Rank:
         first = self._pointer(0 if call == "Wait" else 1)
         count = 1 if call == "Wait" else whole(self._field(0), self.path, self.line, "a count")
         last = first + self.step * count
-        found = [address for address in self.open if first <= address < last]
+        addresses = [address for address in self.open if first <= address < last]
         self._compute(start)
-        self.program.wait(self.rank, [self.open.pop(address) for address in found], self.line)
+        self.program.wait(self.rank, [self.open.pop(address) for address in addresses], self.line)
         return True
 
     def _sendrecv(self, call: str, start: float) -> bool:

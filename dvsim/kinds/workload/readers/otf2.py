@@ -134,13 +134,13 @@ class Rank:
     @property
     def span(self) -> tuple[int, int]:
         """The first and the last time of the rank."""
-        found = [
+        times = [
             time
             for thread in self.threads
             for time in (thread.first, thread.last)
             if time is not None
         ]
-        return min(found), max(found)
+        return min(times), max(times)
 
     @property
     def locked(self) -> set[tuple[int, int]]:
@@ -223,25 +223,25 @@ class Rank:
 
     def defined(self, known: int) -> int:
         """Return the program's communicator of one in the definitions."""
-        found = self.members.get(known)
-        if found is not None:
-            return found
+        communicator = self.members.get(known)
+        if communicator is not None:
+            return communicator
         group = self.known.groups.get(self.known.communicators.get(known, -1))
         if group is None:
             self.refuse(f"an event is in communicator {known}, which is not defined")
         kind, _, members = group
         if kind == COMM_SELF:
-            found = self.program.communicator(("self", self.rank), [self.rank])
+            communicator = self.program.communicator(("self", self.rank), [self.rank])
         elif members == list(range(self.program.ranks)) and known == self._world():
-            found = WORLD
+            communicator = WORLD
         else:
             wrong = [member for member in members if member >= self.program.ranks]
             if wrong or len(set(members)) < len(members):
                 last = self.program.ranks - 1
                 self.refuse(f"communicator {known} is not of different ranks from 0 to {last}")
-            found = self.program.communicator(known, members)
-        self.members[known] = found
-        return found
+            communicator = self.program.communicator(known, members)
+        self.members[known] = communicator
+        return communicator
 
     def _world(self) -> int:
         """Return the first communicator of all ranks in their order, of MPI."""

@@ -76,9 +76,9 @@ class Record:
         end = self.data.find(b"\0", self.at, self.end)
         if end < 0:
             refuse(self.path, None, f"a text has no end, at byte {self.at}")
-        found = self.data[self.at : end].decode("utf-8", "replace")
+        text = self.data[self.at : end].decode("utf-8", "replace")
         self.at = end + 1
-        return found
+        return text
 
     def numbers(self) -> list[int]:
         """Take as many numbers as the first one says."""

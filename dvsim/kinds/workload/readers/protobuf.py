@@ -42,9 +42,9 @@ class Wire:
         end = self.at + count
         if end > len(self.data):
             self.refuse()
-        found = self.data[self.at : end]
+        data = self.data[self.at : end]
         self.at = end
-        return found
+        return data
 
     def refuse(self) -> None:
         """Raise that a message ends too early.

@@ -122,9 +122,9 @@ def files_of_ranks(path: Path, name: re.Pattern[str], prefix: str) -> list[Path]
         name: Its first group is the prefix, its second the rank.
         prefix: Of the names.
     """
-    found = [
+    numbered = [
         (int(match[2]), other)
         for other in path.parent.iterdir()
         if (match := name.fullmatch(other.name)) and match[1] == prefix and other.is_file()
     ]
-    return [other for _, other in sorted(found)] or [path]
+    return [other for _, other in sorted(numbered)] or [path]
