@@ -207,8 +207,8 @@ static void hear(struct team *team, struct member *member)
     if (member->said.used >= sizeof *next && next->bytes > HOST_MESSAGE_MOST) {
         fprintf(stderr, "vicrun: host %s: what its vichost writes is none of its messages: does '%s' write to standard output?\n",
                 member->host->name, team->options->launch_with);
-        member->said.used = 0;
-        kill(member->pid, SIGKILL);
+        host_kill(member->pid);
+        more = 0;
     }
     if (more == 0) {
         has_gone(team, member);
@@ -262,19 +262,21 @@ static void too_late(struct team *team)
         after_ms(team, HOSTS_SLOW_MS - HOSTS_SETUP_MS);
         return;
     }
+    const bool begins = !team->started && !team->gives_up;
+    give_up(team, 1);
     for (uint32_t i = 0; i < team->count; i++) {
         struct member *member = &team->member[i];
-        bool late = !team->started && !team->gives_up && member->stage < due;
+        bool late = begins && member->stage < due;
         if (late) {
             fprintf(stderr, "vicrun: host %s: %s in %d s, started by '%s'\n", member->host->name,
                     due == IS_HERE ? "has not answered" : "is there, but was not ready",
                     (team->slow ? HOSTS_SLOW_MS : HOSTS_SETUP_MS) / 1000, team->options->launch_with);
         }
-        if (member->stage != IS_GONE && (late || team->gives_up || team->started)) {
-            kill(member->pid, SIGKILL);
+        if (member->stage != IS_GONE && (late || !begins)) {
+            host_kill(member->pid);
+            has_gone(team, member);
         }
     }
-    give_up(team, 1);
 }
 
 /* A host that only talks is late, too. */
@@ -286,12 +288,13 @@ static void look_at_deadlines(struct team *team)
     }
     for (uint32_t i = 0; i < team->count; i++) {
         struct member *member = &team->member[i];
-        if (member->stage != IS_GONE && member->deadline_ns != 0 && now_ns >= member->deadline_ns) {
-            fprintf(stderr, "vicrun: host %s: its vichost has not ended %d s after all programs had: it is given up\n",
-                    member->host->name, LAST_MS / 1000);
+        bool silent = looks_give_up(team->looks, i), late = member->deadline_ns != 0 && now_ns >= member->deadline_ns;
+        if (member->stage != IS_GONE && (silent || late)) { /* the others are left the time that they have */
+            fprintf(stderr, "vicrun: host %s: its vichost has not %s: it is given up\n", member->host->name,
+                    late ? "ended 10 s after all programs had" : "answered in 10 s after a signal");
             team->code = team->code != 0 ? team->code : 1;
-            member->deadline_ns = 0; /* the others are left the time that they have */
-            kill(member->pid, SIGKILL);
+            host_kill(member->pid);
+            has_gone(team, member);
         }
     }
 }
@@ -320,9 +323,7 @@ static void loop_hosts(struct team *team)
             }
         }
         writers_heard();
-        if (ready > 0 && watched[2 * team->count].revents != 0) {
-            pass_on(team);
-        }
+        pass_on(team);
         tell_written(team);
         look_at_deadlines(team);
         if (team->started && !team->ends && count_from(team, HAS_ENDED) == team->count) {
@@ -336,9 +337,8 @@ static void loop_hosts(struct team *team)
 static int finish_output(struct team *team)
 {
     while (!writers_done()) {
-        if (writers_step(team->signals, team->signalled)) {
-            pass_on(team);
-        }
+        writers_step(team->signals, team->signalled);
+        pass_on(team);
     }
     return output_lost(team->output.error, "--hosts: output of the programs") && team->code == 0 ? 1 : team->code;
 }

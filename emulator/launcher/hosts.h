@@ -162,13 +162,15 @@ int traces_write(struct far_traces *traces, const struct job *job, int code);
 
 /* hosts_looks.c. The cards of all hosts are looked at again and again: standstills in functional mode, --stats-fd. _hear:
  * HOST_LOOKS. _due: ask if it is time; when it is again, job_clock_ns, 0: never. _signal: a signal is passed on to all
- * hosts, after a report if it asks for one. _finish: what is shown when all is over. */
+ * hosts, after a report if it asks for one. _give_up: a host has not answered in 10 s after a signal that ends programs; it
+ * says so once. _finish: what is shown when all is over. */
 struct far_looks;
 struct far_looks *looks_make(const struct options *options, host_say *say, void *team); /* NULL: no memory */
 void looks_start(struct far_looks *looks);
 void looks_hear(struct far_looks *looks, uint32_t host, const void *what, size_t bytes);
 uint64_t looks_due(struct far_looks *looks);
 void looks_signal(struct far_looks *looks, uint32_t number);
+bool looks_give_up(struct far_looks *looks, uint32_t host);
 void looks_stop(struct far_looks *looks); /* a host is lost, or all programs have ended */
 void looks_finish(struct far_looks *looks, bool started);
 
@@ -183,6 +185,9 @@ int hosts_run_pmix(char **argv);
  * as an open line, and output; -1: errno says why, E2BIG that the command has more than 64 words. */
 pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, struct line_to_host *in,
                  int *out);
+
+/* Kill that command with all that it has started, but for what has left its process group. */
+void host_kill(pid_t pid);
 
 /* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
 int host_code(pid_t pid, const struct host *host, const char *launch_with);

@@ -7,12 +7,14 @@
 
 #include "launcher.h"
 
-enum { LOOK_MS = 1000, STATS_MS = 500, ANSWER_MS = 1000 /* to a signal: it is passed on then, whoever has not answered */ };
+enum { LOOK_MS = 1000, STATS_MS = 500, ANSWER_MS = 1000 /* to a signal: it is passed on then, whoever has not answered */,
+       SILENT_MS = 10000 /* after a signal that ends programs: who has not answered is given up */ };
 static const uint64_t NS_PER_MS = 1000000;
 
 struct far_host {
     bool asked, known;
     int64_t ahead_ns; /* the time of the job here, less that of the job there */
+    uint64_t until_ns; /* job_clock_ns: until then it is to answer to a signal; 0: it need not, or it has */
 };
 
 struct far_looks {
@@ -94,7 +96,7 @@ static void tell_signal(struct far_looks *looks)
 
 void looks_signal(struct far_looks *looks, uint32_t number)
 {
-    bool asks = number == SIGINT || number == SIGQUIT;
+    bool asks = number == SIGINT || number == SIGQUIT, ends = number != SIGUSR1 && number != SIGUSR2;
     if (looks->number != 0) { /* one that does not want to wait */
         tell_signal(looks);
     }
@@ -104,8 +106,23 @@ void looks_signal(struct far_looks *looks, uint32_t number)
         ask(looks, true);
     } else {
         pass_on(looks, number);
+        if (ends) {
+            ask(looks, false);
+        }
     }
-    looks->signalled |= number != SIGUSR1 && number != SIGUSR2;
+    for (uint32_t i = 0; ends && looks->runs && i < looks->options->hosts.count; i++) {
+        uint64_t *until_ns = &looks->host[i].until_ns;
+        *until_ns = *until_ns != 0 ? *until_ns : job_clock_ns() + SILENT_MS * NS_PER_MS;
+    }
+    looks->signalled |= ends;
+}
+
+bool looks_give_up(struct far_looks *looks, uint32_t host)
+{
+    uint64_t *until_ns = &looks->host[host].until_ns;
+    bool silent = *until_ns != 0 && job_clock_ns() >= *until_ns;
+    *until_ns = silent ? 0 : *until_ns;
+    return silent;
 }
 
 static void show(struct far_looks *looks)
@@ -176,6 +193,7 @@ void looks_hear(struct far_looks *looks, uint32_t host, const void *what, size_t
     memcpy(&head, what, sizeof head);
     take(looks, host, head.now_ns, (const void *)((const char *)what + sizeof head));
     looks->host[host].asked = false;
+    looks->host[host].until_ns = 0;
     for (uint32_t i = 0; i < looks->options->hosts.count; i++) {
         all = all && !looks->host[i].asked;
     }
@@ -193,7 +211,12 @@ uint64_t looks_due(struct far_looks *looks)
     if (looks->runs && !looks->waits && looks->next_ns != 0 && now_ns >= looks->next_ns) {
         ask(looks, false);
     }
-    return looks->number != 0 ? looks->signal_ns : looks->runs && !looks->waits ? looks->next_ns : 0;
+    uint64_t next_ns = looks->number != 0 ? looks->signal_ns : looks->runs && !looks->waits ? looks->next_ns : 0;
+    for (uint32_t i = 0; i < looks->options->hosts.count; i++) {
+        uint64_t until_ns = looks->host[i].until_ns;
+        next_ns = until_ns != 0 && (next_ns == 0 || until_ns < next_ns) ? until_ns : next_ns;
+    }
+    return next_ns;
 }
 
 void looks_stop(struct far_looks *looks)

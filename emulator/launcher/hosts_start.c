@@ -195,6 +195,13 @@ bool host_greet(struct line_to_host *in, const struct options *options, uint32_t
     return said;
 }
 
+void host_kill(pid_t pid)
+{
+    if (kill(-pid, SIGKILL) != 0) { /* the child has not come to make its group */
+        kill(pid, SIGKILL);
+    }
+}
+
 int host_code(pid_t pid, const struct host *host, const char *launch_with)
 {
     int status = 0, ms = 0;
@@ -202,7 +209,7 @@ int host_code(pid_t pid, const struct host *host, const char *launch_with)
         if (ms == GONE_MS) {
             fprintf(stderr, "vicrun: host %s: '%s' has closed its standard output and does not end: it is killed\n", host->name,
                     launch_with);
-            kill(pid, SIGKILL);
+            host_kill(pid);
         }
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }

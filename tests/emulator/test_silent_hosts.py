@@ -1,6 +1,7 @@
 """Hosts and launchers that say nothing, or do not read: does everybody else give them up?"""
 
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -59,4 +60,37 @@ def test_a_host_that_was_never_heard_of_is_lost(emulator, tmp_path):
     done = job(emulator, tmp_path, mute, 'exec "$@"', cards="a:1,b:1", program=program)
     assert (done.returncode, DIED in done.stdout) == (1, True)
     assert "host a: host b has not been heard of for 400 ms: the job ends" in done.stderr
+    assert gone(mark)
+
+
+def test_a_launch_command_is_given_up_with_what_it_has_started(emulator, tmp_path):
+    """The shell waits for a program that has the standard output of both."""
+    done = job(emulator, tmp_path, "sleep 1000", "exit 3", cards="a:1", program=["true"])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("vicrun: host a: has not answered in 8 s")
+
+
+def test_a_signal_ends_a_job_though_a_host_does_not_hear_it(emulator, tmp_path):
+    """What carries the words of vicrun to the second host is stopped."""
+    mark, number = f"1000.{os.getpid()}", tmp_path / "number"
+    script = tmp_path / "reach"
+    deaf = f"sh -c 'echo $$ >{number}; exec cat' | \"$@\""
+    script.write_text(f'#!/bin/sh\nhost=$1\nshift\ntest "$host" = a && exec "$@"\n{deaf}\n')
+    script.chmod(0o755)
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    options = ["--hosts", "a:1,b:1", "--launch-with", f"{script} {{host}}", "--interface", "lo"]
+    program = ["sh", "-c", f"echo 0; exec sleep {mark}"]
+    with subprocess.Popen(
+        [vicrun, *SMALL, *options, "--host-timeout", "20s", "--", *program],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert [process.stdout.readline() for _ in range(2)] == ["0\n"] * 2
+            os.kill(int(number.read_text()), signal.SIGSTOP)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=200)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "host b: its vichost has not answered in 10 s after a signal: it is given up" in errors
     assert gone(mark)
