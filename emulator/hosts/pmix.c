@@ -52,12 +52,19 @@ struct meeting {
 
 static struct meeting meeting = {.event = -1};
 
+static void complain(const char *what, pmix_status_t status)
+{
+    const struct hosts *hosts = &meeting.hosts;
+    bool failed = status != PMIX_SUCCESS;
+    fprintf(stderr, "vicrun: host %s: --pmix: %s%s%s\n", hosts->count > 0 ? hosts->host[meeting.member.agent.host].name : "?", what,
+            failed ? ": " : "", failed ? PMIx_Error_string(status) : "");
+}
+
 /* Says why this host gives up, and lets the launcher end all others. Returns the exit code. */
 static int give_up(const char *what, pmix_status_t status)
 {
     if (what != NULL) {
-        fprintf(stderr, "vicrun: host %s: --pmix: %s%s%s\n", meeting.hosts.count > 0 ? meeting.hosts.host[meeting.member.agent.host].name : "?",
-                what, status != PMIX_SUCCESS ? ": " : "", status != PMIX_SUCCESS ? PMIx_Error_string(status) : "");
+        complain(what, status);
     }
     PMIx_Abort(1, "vicrun: the job ends", NULL, 0);
     return 1;
@@ -234,14 +241,21 @@ static int take_part(struct options *options, int signals)
     if (code != -1 || !agent_make(agent, launch.job, &meeting.hosts, agent->host)) {
         return give_up(code == -1 ? "no memory" : NULL, PMIX_SUCCESS);
     }
-    if (!fabric_connect(agent, meeting.address, -1) || !agent_start(agent)) {
+    if (!fabric_connect(agent, meeting.address, -1)) {
+        return give_up(NULL, PMIX_SUCCESS);
+    }
+    launch.writers = writers_open(); /* before there are threads that say something */
+    if (!agent_start(agent)) {
         return give_up(NULL, PMIX_SUCCESS);
     }
     pmix_status_t status = fence(false);
     if (status != PMIX_SUCCESS) {
-        return give_up("not all hosts could connect", status);
+        complain("not all hosts could connect", status);
+        writers_finish(&launch, signals);
+        return give_up(NULL, PMIX_SUCCESS);
     }
     code = host_run(&meeting.member, &launch, signals);
+    writers_finish(&launch, signals);
     agent_stop(agent);
     fabric_close(agent);
     agent_free(agent);

@@ -128,6 +128,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     }
     bool good = fabric_connect(agent, (const void *)(head + 1), member->from);
     message_next(&member->said);
+    launch->writers = writers_open(); /* before there are threads that say something */
     if (good && !agent_start(agent)) {
         return refuse(order, "no thread for its agent");
     }
@@ -155,7 +156,6 @@ int host_run(struct member *member, struct launch *launch, int signals)
     int code = children_start(launch, job->first, job->here);
     if (code == -1) {
         launch->held = true;
-        launch->writers = writers_open();
         loop(launch, signals);
         member_last_output(member); /* HOST_WRITTEN is not read any more */
         agent_stop(&member->agent); /* now all that came from other hosts is in the trace */
@@ -193,6 +193,7 @@ int main(int argc, char **argv)
     code = code == -1 ? serve_open(&launch) : code;
     if (code == -1) {
         code = connect_all(&member, &launch, &order) ? host_run(&member, &launch, signals) : 1;
+        writers_finish(&launch, signals);
         turns_stop(&member);
         agent_stop(&member.agent);
         fabric_close(&member.agent);

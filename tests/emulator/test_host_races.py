@@ -30,7 +30,8 @@ def watched():
         library = [path for path in build.libvic_sources() if path.parent.name == "functional"]
         library += [path for path in build.libvic_sources() if path.parent.name == "src"]
         agent = sorted((here / "hosts").glob("*.c"))
-        objects = {}
+        hardware = (plain / "objects" / "hardware").glob("*.o")
+        objects = {path.name: path for path in sorted(hardware)}
         for room, sources in (("libvic", library), ("vicrun", launcher), ("vichost", agent)):
             own = folder / "objects" / room
             made = builds.objects_but(plain / "objects" / room, sources, own, flags)
@@ -52,13 +53,24 @@ def job(vicrun, launch, options, *program):
     )  # fmt: skip
 
 
+def raced(watched, folder, *program):
+    """Return how a job with a trace ended, and what the sanitizer says of it."""
+    launch = " ".join([*in_place(), "env", f"TSAN_OPTIONS=log_path={folder}/race", "HOST={host}"])
+    done = job(watched / "vicrun", launch, ["--trace", str(folder / "trace.json")], *program)
+    return done, [path.read_text() for path in folder.glob("race*")]
+
+
 @pytest.mark.parametrize("name", ["exchange", "surprise"])
 def test_threads_of_a_host_do_not_race(watched, emulator, tmp_path, name):
-    launch = " ".join([*in_place(), "env", f"TSAN_OPTIONS=log_path={tmp_path}/race", "HOST={host}"])
-    trace = ["--trace", str(tmp_path / "trace.json")]
-    done = job(watched / "vicrun", launch, trace, emulator.program(name))
-    assert [path.read_text() for path in tmp_path.glob("race*")] == []
-    assert (done.returncode, done.stdout) == (0, "")
+    done, races = raced(watched, tmp_path, emulator.program(name))
+    assert (races, done.returncode, done.stdout) == ([], 0, "")
+
+
+def test_the_agent_says_that_a_host_is_lost_beside_the_launcher(watched, emulator, tmp_path):
+    script = f"test $VIC_CARD = 0 || kill -9 $PPID; exec {emulator.program('opens')} wait"
+    done, races = raced(watched, tmp_path, "sh", "-c", script)
+    assert (races, done.returncode) == ([], 137)
+    assert "host a: host b has hung up: the job ends" in done.stderr
 
 
 LATE = """
