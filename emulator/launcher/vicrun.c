@@ -48,10 +48,10 @@ int main(int argc, char **argv)
         code = timed_make(&launch) ? children_start(&launch, 0, options.job.cards) : 1;
     }
     if (code == -1) {
+        launch.writers = writers_open(); /* before there is a thread that says something */
         if (!timed_start(&launch)) {
             children_signal(&launch, SIGKILL);
         }
-        launch.writers = writers_open();
         loop(&launch, signals);
         launch_finish(&launch, signals);
         code = launch.code;
