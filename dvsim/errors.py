@@ -98,9 +98,9 @@ class Fault:
 
     def __str__(self) -> str:
         """Return ``file:line: key: message; did you mean …?``, always on one line."""
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
         key = self.key if len(self.key) <= LONGEST_KEY else f"{self.key[: LONGEST_KEY - 1]}…"
-        parts = [place, key, self.message] if key else [place, self.message]
+        parts = [where, key, self.message] if key else [where, self.message]
         hint = f"; did you mean '{self.hint}'?" if self.hint else ""
         return (": ".join(parts) + hint).replace("\n", "\\n")
 
@@ -123,15 +123,15 @@ class ScenarioError(DvsimError):
     @classmethod
     def at(
         cls,
-        place: str | Path,
+        where: str | Path,
         message: str,
         key: str = "",
         *,
         line: int | None = None,
         hint: str | None = None,
     ) -> ScenarioError:
-        """Return the error of one fault; `place` is its file or argument, see `Fault`."""
-        file = str(place) if isinstance(place, Path) else place
+        """Return the error of one fault; `where` is its file or argument, see `Fault`."""
+        file = str(where) if isinstance(where, Path) else where
         return cls([Fault(file, line, key, message, hint)])
 
     def by_option(self, options: Mapping[str, str]) -> str:

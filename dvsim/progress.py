@@ -182,12 +182,12 @@ class Progress:
         elapsed = max(time.monotonic() - self._started, 1e-9)
         done = self._done + self._share
         rates = [f"{self._rate:,.0f} messages/s"] if self._rate else []
-        left = None
+        remaining_s = None
         if done:
-            left = self._left_s(time.monotonic())
+            remaining_s = self._left_s(time.monotonic())
             amounts = self._amounts.items()
             rates += [f"{amount / elapsed:,.0f} {unit}" for unit, amount in amounts if amount]
-        return Shown(what, done, self._tasks, self._unit, rates, elapsed, left)
+        return Shown(what, done, self._tasks, self._unit, rates, elapsed, remaining_s)
 
     def _left_s(self, now: float) -> float | None:
         """Return the time left: the work left, at the pace of the work that was done.

@@ -222,9 +222,9 @@ class Brokers:
         while not answers(self._control.epmd_port):
             if self._epmd is None or self._epmd.poll() is not None or time.monotonic() > end:
                 runs = self._epmd is not None and self._epmd.poll() is None
-                said = (self._folder.path / "epmd-output").read_text("utf-8", "replace").strip()
-                said = said or ("it does not answer in time" if runs else "no reason told")
-                raise RunFailed(f"Erlang's epmd does not start: {said}")
+                reason = (self._folder.path / "epmd-output").read_text("utf-8", "replace").strip()
+                reason = reason or ("it does not answer in time" if runs else "no reason told")
+                raise RunFailed(f"Erlang's epmd does not start: {reason}")
             time.sleep(POLL_S)
 
     def _wait_cluster(self, cluster: Cluster, end: float) -> None:

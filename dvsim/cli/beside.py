@@ -57,10 +57,10 @@ def study_lines(comparison: Comparison) -> Iterator[str | Table]:
         for row in comparison.rows
         if row.metric in studies[0].SHOWN
     ]
-    left = len(keys) + 1
+    label_columns = len(keys) + 1
     yield ""
     groups = [2, *[3] * (len(studies) - 1)]
-    yield Table(head, rows, range(left, len(head)), keys=left, groups=groups)
+    yield Table(head, rows, range(label_columns, len(head)), keys=label_columns, groups=groups)
 
 
 def _head(
@@ -157,15 +157,18 @@ def as_json(comparison: Comparison) -> dict[str, object]:
     differences = [
         {"what": item.what, "values": list(item.values)} for item in comparison.differences
     ]
-    told = {"differences": differences, "rows": rows_json(comparison.rows)}
+    content = {"differences": differences, "rows": rows_json(comparison.rows)}
     if comparison.of_studies:
         unmatched = [[dict(point) for point in points] for points in comparison.unmatched]
         return {
             "studies": [_origin(result) for result in comparison.results],
             "unmatched": unmatched,
-            **told,
+            **content,
         }
-    return {"runs": [_origin(run) | {"backend": run.backend} for run in comparison.results], **told}
+    return {
+        "runs": [_origin(run) | {"backend": run.backend} for run in comparison.results],
+        **content,
+    }
 
 
 def rows_json(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -187,6 +187,6 @@ def _table(looks: list[Look]) -> Table:
     for look in looks:
         running = (str(look.node.process.pid), str(look.memory >> 20), f"{look.uptime_s:.0f} s")
         state = ", ".join(look.alarms) or "none"
-        told = (*running, state) if look.running else ("", "", "", "has ended")
-        rows.append((look.node.name, look.node.url, *told))
+        columns = (*running, state) if look.running else ("", "", "", "has ended")
+        rows.append((look.node.name, look.node.url, *columns))
     return Table(("node", "url", "pid", "MiB", "up", "alarms"), rows, right=(2, 3, 4))

@@ -239,15 +239,15 @@ def _fitting_json(fitting: Fitting, path: Path) -> str:
         "errors": {what: asdict(error) for what, error in fitting.errors.items()},
         "predicted": [
             {
-                "case": target.cases[place].name,
+                "case": target.cases[index].name,
                 "statistic": prediction.row.statistic,
-                "held_out": place in target.held_out,
+                "held_out": index in target.held_out,
                 "measured": prediction.row.measured,
                 "value": prediction.value,
                 "low": prediction.low,
                 "high": prediction.high,
             }
-            for place, prediction in sorted(fitting.uncertain.predicted.items())
+            for index, prediction in sorted(fitting.uncertain.predicted.items())
         ],
     }
     return json.dumps(content, allow_nan=False)

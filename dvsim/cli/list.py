@@ -47,9 +47,9 @@ def list_entries(
         for group, entries in groups.items()
     }
     if texts and not any(groups.values()):
-        said = " ".join(texts)
+        words = " ".join(texts)
         message = "is in no name and no title; dvsim list has all"
-        raise ScenarioError.at("dvsim list", message, said, hint=nearest_name(said, WHAT))
+        raise ScenarioError.at("dvsim list", message, words, hint=nearest_name(words, WHAT))
     if texts:
         groups = {group: entries for group, entries in groups.items() if entries}
     if as_json:

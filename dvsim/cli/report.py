@@ -64,9 +64,9 @@ def report(
         for path in folders
     ]
     runs = [load_result(folder) for found in named for folder in found]
-    said = ["dvsim", "report", *map(str, folders)]
+    command = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
-    said += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
+    command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
@@ -75,5 +75,5 @@ def report(
         if run.manifest.get("backend") != "emu" and not changes_of(run.scenario).said
     ]
     compared = validate(judged) if judged else None
-    for path in write_page(page, runs, compared, shlex.join(said), form, sensitivity):
+    for path in write_page(page, runs, compared, shlex.join(command), form, sensitivity):
         say(path)

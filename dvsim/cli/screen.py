@@ -48,11 +48,11 @@ def _least(table: Table, columns: Sequence[int], *, fits: bool) -> int:
     """Return the characters without which numbers, and names if they must fit, would be cut."""
     cells = list(zip(*table.all_rows, strict=True))
     width = dict.fromkeys(columns, 0)
-    for place in columns:
-        whole = place in table.right or fits
-        parts = cells[place] if whole else " ".join(cells[place]).split()
-        width[place] = max(map(len, parts), default=0)
-        width[place] = width[place] if whole else min(width[place], FEWEST)
+    for column in columns:
+        whole = column in table.right or fits
+        parts = cells[column] if whole else " ".join(cells[column]).split()
+        width[column] = max(map(len, parts), default=0)
+        width[column] = width[column] if whole else min(width[column], FEWEST)
     return sum(width.values()) + GAP * len(columns)
 
 

@@ -54,8 +54,8 @@ def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Ta
     yield (
         f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, {times}{meaning}"
     )
-    for said in answer_sentences(swept, results)[:1]:
-        yield from wrapped(said)
+    for sentence in answer_sentences(swept, results)[:1]:
+        yield from wrapped(sentence)
     scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
     keys = len(swept.keys)
     head = [*map(short, swept.keys)]
@@ -132,8 +132,8 @@ def failed_lines(swept: SweepResult) -> Iterator[str]:
     """Yield the first errors, each with its point."""
     failed = swept.failed
     for record in failed.head(FAILED).to_dict(orient="records"):
-        argument, place, rest = str(record["error"]).partition(": ")
-        error = f"{OPTIONS.get(argument, argument)}{place}{rest}"
+        argument, where, rest = str(record["error"]).partition(": ")
+        error = f"{OPTIONS.get(argument, argument)}{where}{rest}"
         yield f"{INDENT}failed: point {record['point']} ({swept.named(record)}): {error}"
     if len(failed) > FAILED:
         yield f"{INDENT}… {len(failed) - FAILED:,} more failed, see the table"
@@ -146,11 +146,11 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
 
     keys = [key for key, _ in sweep.points[0].values]
     rows = []
-    for point, one in zip(sweep.points, sweep.trials, strict=True):
-        state = "kept" if one.number in kept else "to run"
-        state = f"refused: {one.error}" if isinstance(one, Refused) else state
+    for point, outcome in zip(sweep.points, sweep.trials, strict=True):
+        state = "kept" if outcome.number in kept else "to run"
+        state = f"refused: {outcome.error}" if isinstance(outcome, Refused) else state
         values = [value for _, value in point.values]
-        rows.append([str(one.number), *values, state])
+        rows.append([str(outcome.number), *values, state])
     yield Table(["point", *map(short, keys), ""], rows, range(len(keys) + 1))
     refused = sum(isinstance(trial, Refused) for trial in sweep.trials)
     todo = len(sweep.points) - len(kept) - refused

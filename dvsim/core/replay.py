@@ -120,7 +120,7 @@ class ReplayCore:
         graph: Operations,
         costs: Costs,
         fabric: Fabric | None = None,
-        place: npt.ArrayLike | None = None,
+        placement: npt.ArrayLike | None = None,
     ) -> None:
         count = int(np.asarray(graph.first)[-1])  # type: ignore[attr-defined]
         check_memory(f"a replay of {count:,} operations", BYTES * count)
@@ -135,8 +135,8 @@ class ReplayCore:
         course, finish = _lines(count), np.empty(graph.ranks, dtype=np.int64)
         self.course = Course._make([*(course[name] for name in Course._fields[:-1]), finish])
         where = ffi.NULL
-        if place is not None:
-            where = kept_pointer(self._alive, place, np.int32, "int32_t *")
+        if placement is not None:
+            where = kept_pointer(self._alive, placement, np.int32, "int32_t *")
         carried = ffi.NULL if fabric is None else fabric.native
         replay = lib.dvsim_replay_create(
             native,

@@ -208,11 +208,11 @@ class Sender(Client):
         tag, method = frame.method.delivery_tag, frame.method
         tags = [waits for waits in self.waiting if waits <= tag] if method.multiple else [tag]
         taken = isinstance(method, pika.spec.Basic.Ack)
-        for one in tags:
-            if one not in self.waiting:
-                loop.fail(f"message {one} was confirmed twice")
+        for confirmed in tags:
+            if confirmed not in self.waiting:
+                loop.fail(f"message {confirmed} was confirmed twice")
                 return
-            number = self.waiting.pop(one)
+            number = self.waiting.pop(confirmed)
             if taken and number not in self.unrouted:
                 seen.confirmed += 1
             elif loop.deaths is None:

@@ -104,9 +104,9 @@ def send(
 
 def _failed(job: Child, team: Team) -> RunFailed:
     """Return the error of a job over hosts: with the host of the card that failed first."""
-    failed, said = job.failed(), job.stderr()
-    card = re.search(r"^vicrun: card (\d+) (?:ended|was killed)", said, re.MULTILINE)
-    if card is None or "vicrun: host " in said:  # it names the host itself
+    failed, reason = job.failed(), job.stderr()
+    card = re.search(r"^vicrun: card (\d+) (?:ended|was killed)", reason, re.MULTILINE)
+    if card is None or "vicrun: host " in reason:  # it names the host itself
         return failed
     return RunFailed(f"host {team.hosts.of_card(int(card[1]))}: {failed}")
 

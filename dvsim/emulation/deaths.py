@@ -61,9 +61,9 @@ class Deaths:
     def begin(self, loop: Any) -> None:  # noqa: ANN401 - pika has no types
         """Schedule all kills and starts in the loop of the clients."""
         self._begun = time.monotonic()
-        for one in self._deaths:
-            loop.call_later(one.begin, lambda one=one: self._kill(one.victims))
-            loop.call_later(one.end, lambda one=one: self._start(one.victims))
+        for death in self._deaths:
+            loop.call_later(death.begin, lambda death=death: self._kill(death.victims))
+            loop.call_later(death.end, lambda death=death: self._start(death.victims))
 
     def look(self) -> None:
         """Note which nodes answer again.

@@ -118,12 +118,14 @@ def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Count
 def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:
     """Check that as many messages were sent, and seen by the probe, as the scenario asks for."""
     asked = scenario.workload.messages
-    sent = sum(sender.messages for sender in sending.sent)
+    published = sum(sender.messages for sender in sending.sent)
     seen = sum(int(record.messages.sum()) for record in sending.records.values())
-    if not asked == sent == seen:
-        raise RunFailed(f"{asked:,} messages asked for, {sent:,} sent, {seen:,} seen by the probe")
-    yield Counter("conservation", "sent", sent, "1")
-    yield Counter("conservation", "queued", sent, "1")
+    if not asked == published == seen:
+        raise RunFailed(
+            f"{asked:,} messages asked for, {published:,} sent, {seen:,} seen by the probe"
+        )
+    yield Counter("conservation", "sent", published, "1")
+    yield Counter("conservation", "queued", published, "1")
     yield Counter("conservation", "in_flight", 0, "1")
     yield Counter("conservation", "refused", 0, "1")
     yield Counter("run", "wall_s", sending.wall_s, "s")

@@ -77,11 +77,11 @@ class Publisher:
         for first, messages in self._ranges:
             for number in range(first, first + messages):
                 digests[number % len(digests)].add(self._bodies.body(number))
-        sent = [
+        reports = [
             {"messages": digest.messages, "bytes": digest.bytes, "digest": digest.hex}
             for digest in digests
         ]
-        return {"cpu_s": cpu_s, "sent": sent}
+        return {"cpu_s": cpu_s, "sent": reports}
 
 
 def _raise(target: Target, error: Exception) -> None:

@@ -199,9 +199,9 @@ def counted(brokers: Brokers, nodes: Sequence[str]) -> list[Mapping[str, int]]:
         return []
     names = ", ".join(f"'{node}@localhost'" for node in nodes)
     each = "{N, catch maps:get(ra_log_wal, rpc:call(N, ra_counters, overview, []))}"
-    said = brokers.control.run(nodes[0], "eval", f"[{each} || N <- [{names}]].")
-    counts = [(int(match[1]), int(match[2])) for match in _COUNTED.finditer(said)]
+    answer = brokers.control.run(nodes[0], "eval", f"[{each} || N <- [{names}]].")
+    counts = [(int(match[1]), int(match[2])) for match in _COUNTED.finditer(answer)]
     if len(counts) != len(nodes):
-        short = " ".join(said.split())[:80]
+        short = " ".join(answer.split())[:80]
         raise RunFailed(f"a node does not count the batches of its log: {short}")
     return [{"batches": batches, "writes": writes} for batches, writes in counts]

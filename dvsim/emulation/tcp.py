@@ -135,21 +135,21 @@ def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
     counts: list[int] = []
     waiting: list[int] = []  # publishers that have not done their share of a batch
     turns: list[deque[int]] = [deque() for _ in crew.children]  # batches that each has to do
-    told = 0
-    while told < work.messages or any(waiting):
+    begun = 0
+    while begun < work.messages or any(waiting):
         now_ps = (time.perf_counter_ns() - zero) * 1000
-        due_ps = schedule.wait_ps(told, now_ps) if told < work.messages else None
+        due_ps = schedule.wait_ps(begun, now_ps) if begun < work.messages else None
         if due_ps == 0 and (schedule.open or not any(waiting)):
-            messages = min(size, work.messages - told)
-            starts.append(now_ps - schedule.late_ps(told, now_ps))
+            messages = min(size, work.messages - begun)
+            starts.append(now_ps - schedule.late_ps(begun, now_ps))
             ends.append(0)
             counts.append(messages)
-            waiting.append(_publish(crew.children, turns, len(waiting), told, messages))
-            told += messages
+            waiting.append(_publish(crew.children, turns, len(waiting), begun, messages))
+            begun += messages
             continue
         idle_s = STEP_S if not due_ps else min(STEP_S, due_ps / 1e12)
-        for place, _ in crew.answers(idle_s):
-            batch = turns[place].popleft()
+        for index, _ in crew.answers(idle_s):
+            batch = turns[index].popleft()
             waiting[batch] -= 1
             if not waiting[batch]:
                 ends[batch] = (time.perf_counter_ns() - zero) * 1000
@@ -164,15 +164,15 @@ def _publish(
     children: list[Child], turns: list[deque[int]], batch: int, first: int, messages: int
 ) -> int:
     """Give every publisher its share of a batch, and return how many have one."""
-    told = 0
+    begun = 0
     for index, child in enumerate(children):
         part = share(messages, len(children), index)
         if part:
             child.say(f"publish {first} {part}")
             turns[index].append(batch)
             first += part
-            told += 1
-    return told
+            begun += 1
+    return begun
 
 
 def _sent(reports: list[dict[str, Any]], scenario: Scenario, receivers: int) -> list[Sent]:

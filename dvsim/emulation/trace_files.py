@@ -31,9 +31,9 @@ def leave_bridges(traces: Traces | None, files: Mapping[int, Path]) -> None:
     if traces is None:
         return
     for receiver, path in files.items():
-        left = traces.folder / BRIDGE.format(receiver=receiver)
-        if not left.exists():
-            shutil.copyfile(path, left)
+        record = traces.folder / BRIDGE.format(receiver=receiver)
+        if not record.exists():
+            shutil.copyfile(path, record)
 
 
 def leave_batches(traces: Traces | None, record: Record) -> None:

@@ -137,9 +137,9 @@ def lines() -> Iterator[str | Table]:
     yield "How much faster an element is with aggregation"
     found: list[list[str]] = []
     for machine in LINKS:
-        told = factors(machine, predict=True)
+        predicted_factors = factors(machine, predict=True)
         for (program, nodes), factor in factors(machine, predict=False).items():
-            guess = told[program, nodes]
+            guess = predicted_factors[program, nodes]
             row = [f"{factor:.3g}", f"{guess:.3g}", f"{guess / factor:.2f}"]
             found.append([machine, program, str(nodes), *row])
     yield Table(

@@ -136,20 +136,22 @@ class Places:
         self.varied: dict[str, KeyPath] = {}
         self.pinned: set[str] = set()
         self._twice: list[Fault] = []
-        for place, _ in self._listed():
-            key = str(place[-1])
+        for key_path, _ in self._listed():
+            key = str(key_path[-1])
             own = self.own(key)
             given = any(
                 known[: len(own)] == own and origin == OVERRIDES
                 for known, origin in document.origins.items()
             )
-            if given and document.origin(place) != OVERRIDES:
+            if given and document.origin(key_path) != OVERRIDES:
                 self.pinned.add(key)
             elif key in self.varied:
                 line = document.origin(self.varied[key]).line
-                self._twice.append(document.fault(place, f"is varied twice, first in line {line}"))
+                self._twice.append(
+                    document.fault(key_path, f"is varied twice, first in line {line}")
+                )
             else:
-                self.varied[key] = place
+                self.varied[key] = key_path
 
     def _listed(self) -> Iterator[tuple[KeyPath, Any]]:
         """Yield each list of values with its place."""
@@ -194,11 +196,11 @@ class Places:
     def faults(self) -> Iterator[Fault]:
         """Yield keys that are varied twice, or whose table is not there."""
         yield from self._twice
-        for place, _ in self._listed():
-            table = self.own(str(place[-1]))[:-1]
+        for key_path, _ in self._listed():
+            table = self.own(str(key_path[-1]))[:-1]
             if self._document.at(table) is None:
                 message = f"is of [{dotted(table)}], which is not there"
-                yield self._document.fault(place, message)
+                yield self._document.fault(key_path, message)
 
     def begun(self, scenario: Spec) -> Spec:
         """Return a scenario whose varied keys have their first value before they are varied."""
@@ -222,7 +224,7 @@ def _own_places(
             inner.append(((*path, key), table))
         elif path and can_vary(hint):
             yield key, (*path, key)
-    for place, table in sorted(inner, key=lambda one: document.at(one[0]) is not None):
+    for place, table in sorted(inner, key=lambda item: document.at(item[0]) is not None):
         yield from _own_places(table, document, place)
 
 
@@ -235,10 +237,10 @@ def _points(kind: Kind, scenario: Spec, document: Document, places: Places) -> l
     faults: dict[Fault, None] = {}  # a set that keeps its order
     for point in scenario.points:
         where = f"at {point_text(point)}: " if point else ""
-        one = scenario.at(point)
-        for place, message in kind.refused(one):
-            faults[document.fault(places.of(place), where + message)] = None
+        at_point = scenario.at(point)
+        for key_path, message in kind.refused(at_point):
+            faults[document.fault(places.of(key_path), where + message)] = None
         if not faults:
-            for place, message in (*kind.extent(one), *kind.beside(one)):
-                faults[document.fault(places.of(place), message)] = None
+            for key_path, message in (*kind.extent(at_point), *kind.beside(at_point)):
+                faults[document.fault(places.of(key_path), message)] = None
     return list(faults)

@@ -83,8 +83,10 @@ class Template:
         """
         document = self.document.copy()
         whole = self.lengthened(overrides)
-        refused = [one for one in whole if isinstance(one, Fault)]
-        refused += override.apply(document, [one for one in whole if isinstance(one, str)])
+        refused = [scenario for scenario in whole if isinstance(scenario, Fault)]
+        refused += override.apply(
+            document, [scenario for scenario in whole if isinstance(scenario, str)]
+        )
         scenario, faults = _built(document, self.path)
         if scenario is None or refused:
             raise ScenarioError([*refused, *faults])
@@ -231,22 +233,22 @@ def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
         except ScenarioError as error:
             faults += error.faults
     if templates and overrides:  # a short key means the same for all that have it
-        found = zip(*(one.lengthened(overrides) for one in templates), strict=True)
+        found = zip(*(template.lengthened(overrides) for template in templates), strict=True)
         overrides = [
             next((long for long in some if isinstance(long, str) and long != option), option)
             for option, some in zip(overrides, found, strict=True)
         ]
-    roles = [_roles(one, overrides) for one in templates] if overrides else []
+    roles = [_roles(template, overrides) for template in templates] if overrides else []
     useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}
     scenarios: list[Spec] = []
-    for index, one in enumerate(templates):
+    for index, template in enumerate(templates):
         concerned = [
             option
             for option in overrides
             if option not in useful or override.concerns(option, roles[index])
         ]
         try:
-            scenarios.append(one.resolved(concerned).scenario)
+            scenarios.append(template.resolved(concerned).scenario)
         except ScenarioError as error:
             faults += error.faults
     if faults:
@@ -265,9 +267,9 @@ def _templates(path: Path) -> list[Template]:
     return [Template(path, variant) for variant in variants(path, document, members, _built)]
 
 
-def _roles(one: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:
+def _roles(template: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:
     """Return the cards that the system of a scenario file has; none if that is not so simple."""
-    document = one.document.copy()
+    document = template.document.copy()
     override.apply(document, overrides)
     try:
         return kind_for(document).roles(document.data)

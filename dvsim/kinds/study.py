@@ -58,12 +58,12 @@ def studies(
 ) -> Generator[PointsStudy, None, None]:
     """Run scenarios of one kind and yield the study of each; see `dvsim.kinds.base.Kind.made`."""
     started = datetime.now(UTC)
-    groups = [list(_tasks(kind, one, how)) for one in scenarios]
+    groups = [list(_tasks(kind, own, how)) for own in scenarios]
     runs_of = [sum(len(task.replications) for task in group) for group in groups]
     parts: dict[Hashable, Part] = {
-        (id(one), point): Part(how.replications, kind.seconds(one.at(point)))
-        for one in scenarios
-        for point in range(len(one.points))
+        (id(own), point): Part(how.replications, kind.seconds(own.at(point)))
+        for own in scenarios
+        for point in range(len(own.points))
     }
     with Progress(sum(runs_of), visible=progress, what="runs", parts=parts) as shown:
         rows = pooled(run_task, groups, workers)
@@ -72,7 +72,10 @@ def studies(
                 runs: list[Done] = []
                 for some in results:
                     runs += some
-                    part, took_s = (id(scenario), some[0].point), sum(one.work_s for one in some)
+                    part, took_s = (
+                        (id(scenario), some[0].point),
+                        sum(point.work_s for point in some),
+                    )
                     shown.done(scenario.name, len(some), _amounts(kind, some), part, took_s)
                 yield study_of(kind, scenario, how, command, runs, started)
 
@@ -123,10 +126,10 @@ def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
     """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
     numbers = range(1, how.replications + 1)
     for point in range(len(scenario.points)):
-        one = scenario.at(point)
-        size = max(1, int(SMALL_S / max(kind.seconds(one), 1e-9)))
+        at_point = scenario.at(point)
+        size = max(1, int(SMALL_S / max(kind.seconds(at_point), 1e-9)))
         for first in range(0, how.replications, size):
-            yield Task(one, point, how.seed, numbers[first : first + size])
+            yield Task(at_point, point, how.seed, numbers[first : first + size])
 
 
 def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:

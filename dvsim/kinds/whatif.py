@@ -120,8 +120,8 @@ def _multiplied(scenario: Spec, key: str, factor: float) -> dict[str, Any] | Non
             return None
         source = f"what if: {factor:g} times {old.text}, which is {old.confidence}"
         text = format_value(_times(old.value, factor), old.dimension)
-        said = {"value": text, "confidence": "assumed", "source": source}
-        return {"system": {role: {name: said}}}
+        entry = {"value": text, "confidence": "assumed", "source": source}
+        return {"system": {role: {name: entry}}}
     value = (
         getattr(getattr(scenario, section, None), name, None)
         if key in scenario.MULTIPLIED
@@ -140,8 +140,8 @@ def _numbers(scenario: Spec) -> Iterator[str]:
     """Yield every key that can be multiplied."""
     yield from scenario.MULTIPLIED
     for role, card in scenario.cards.items():
-        for name, one in card.parameters.items():
-            if not isinstance(one.value, str):
+        for name, parameter in card.parameters.items():
+            if not isinstance(parameter.value, str):
                 yield dotted(("system", role, name))
 
 

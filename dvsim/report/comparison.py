@@ -134,19 +134,19 @@ def sides_of(comparison: Comparison) -> list[Side]:
 
 def sentences(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
     """Say how fast each run was, and how much of the question they have in common."""
-    said = [
+    sentences_of_sides = [
         f"{side.label}: {answer_text(side.run)}"
         + (f"; {change.text()} times the first." if change and change.kind == "ratio" else ".")
         for side, change in zip(sides, comparison.rows[0].changes, strict=True)
     ]
-    said += _notes(comparison)
+    sentences_of_sides += _notes(comparison)
     if {side.run.backend for side in sides} == {"sim", "emu"}:
-        said.append(
+        sentences_of_sides.append(
             "A simulated rate is that of the modelled hardware; an emulated one is that of the "
             "machine that it was measured on. Only with cards that were measured there must the "
             "two agree."
         )
-    return said
+    return sentences_of_sides
 
 
 def _notes(comparison: Comparison) -> list[str]:
@@ -254,17 +254,17 @@ def study_sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
 
 def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
     """Say between what the ratios of a study to the first lie, metric by metric."""
-    place, said = labels.index(label), []
+    index, texts = labels.index(label), []
     for metric in metrics_of(comparison):
-        changes = [row.changes[place] for row in comparison.rows if row.metric == metric]
+        changes = [row.changes[index] for row in comparison.rows if row.metric == metric]
         ratios = [
             change.value for change in changes if change is not None and change.kind == "ratio"
         ]
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
-            said.append(f"{name_of(comparison.results[0], metric)} {spread}")
-    return f"{label}, in times of the first: {'; '.join(said)}" if said else ""
+            texts.append(f"{name_of(comparison.results[0], metric)} {spread}")
+    return f"{label}, in times of the first: {'; '.join(texts)}" if texts else ""
 
 
 def study_forests(
@@ -297,21 +297,21 @@ def overlaid_curves(
 
 def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawing:
     lines: list[tuple[int, Sweep, Group, Sequence[Mark]]] = []
-    for place, sweep in enumerate(sweeps):
+    for index, sweep in enumerate(sweeps):
         for group in sweep.groups:
             marks = sweep.marks(group, metric)
             if marks:
-                name = ": ".join(filter(None, [labels[place], group.name]))
-                lines.append((place, sweep, replace(group, name=name), marks))
+                name = ": ".join(filter(None, [labels[index], group.name]))
+                lines.append((index, sweep, replace(group, name=name), marks))
     if len(sweeps[0].groups) == 1:  # one line each: the study has the colour
         lines = [(place, s, replace(g, number=place), line) for place, s, g, line in lines]
     traces: list[dict[str, Any]] = []
     for _, _, group, line in lines:
         traces += band(group, line)
-    for place, sweep, group, line in lines:
+    for index, sweep, group, line in lines:
         trace = line_trace(sweep, group, line, metric)
-        trace["line"] |= {"dash": DASHES[place % len(DASHES)]}
-        symbol = SYMBOLS[place % len(SYMBOLS)]
+        trace["line"] |= {"dash": DASHES[index % len(DASHES)]}
+        symbol = SYMBOLS[index % len(SYMBOLS)]
         trace["marker"] |= {"symbol": [symbol + "-open" * (not mark.settled) for mark in line]}
         traces.append(trace)
     values = [mark.value for *_, line in lines for mark in line]

@@ -244,14 +244,14 @@ def y_axis(sweep: Sweep, metric: str, values: Sequence[float]) -> dict[str, Any]
 
 def label_text(sweep: Sweep, metric: str, lines: Sequence[tuple[Group, Sequence[Mark]]]) -> str:
     """Say what a figure shows, for those who cannot see it."""
-    said = []
+    parts = []
     for group, marks in lines:
         ends = [marks[0]] if len(marks) == 1 else [marks[0], marks[-1]]
         text = " to ".join(
             f"{number_text(mark.value)} at {sweep.value_text(mark.point)}" for mark in ends
         )
-        said.append(f"{group.name}: {text}" if group.name else text)
-    return f"{heading(sweep, metric)} against {sweep.key}. {'; '.join(said)}."
+        parts.append(f"{group.name}: {text}" if group.name else text)
+    return f"{heading(sweep, metric)} against {sweep.key}. {'; '.join(parts)}."
 
 
 def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: bool) -> str:

@@ -137,13 +137,13 @@ def marker(colour: str, size: float, symbol: str | Sequence[str], **more: object
     return {"color": colour, "size": size, "symbol": symbol, "line": frame, **more}
 
 
-def line_at(place: float, width: float, dash: str) -> dict[str, Any]:
+def line_at(share: float, width: float, dash: str) -> dict[str, Any]:
     """Return a grey line from the bottom of a figure to its top."""
     look = {"color": GREY, "width": width, "dash": dash}
     return {
         "type": "line",
-        "x0": place,
-        "x1": place,
+        "x0": share,
+        "x1": share,
         "yref": "paper",
         "y0": 0,
         "y1": 1,

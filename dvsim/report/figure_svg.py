@@ -152,7 +152,7 @@ def draw_marks(
     """Draw the marks of a trace, those of each symbol together."""
     for symbol in dict.fromkeys(symbols):
         chosen = [index for index, other in enumerate(symbols) if other == symbol]
-        across, up = [x[place] for place in chosen], [y[place] for place in chosen]
+        across, up = [x[index] for index in chosen], [y[index] for index in chosen]
         axes.plot(across, up, linestyle="none", **mark_looks(marker, symbol))
 
 

@@ -91,8 +91,8 @@ def transport_text(run: Run) -> str:
 
 def set_text(run: Run) -> str:
     """Say what was set in a run, to follow its transport; nothing where nothing was."""
-    said = changes_of(run.scenario).said
-    return f" with {', '.join(said)}" if said else ""
+    changes = changes_of(run.scenario).said
+    return f" with {', '.join(changes)}" if changes else ""
 
 
 def made_text(run: Run) -> str:
@@ -104,8 +104,8 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
     """Label runs of one size by what is varied, by transport, by scenario name, then by number."""
     varied = [run.scenario.whatif for run in runs]
     labels = [
-        transport_text(run) + set_text(run) if place is None else place.says
-        for run, place in zip(runs, varied, strict=True)
+        transport_text(run) + set_text(run) if point is None else point.says
+        for run, point in zip(runs, varied, strict=True)
     ]
     if len(set(labels)) < len(labels):
         labels = [f"{run.scenario.name}{', emulated' * (run.backend == 'emu')}" for run in runs]

@@ -141,13 +141,15 @@ def _criterion(criterion: Criterion | None) -> Cell:
 
 
 def _tolerances(judged: Judged) -> str:
-    told = ", ".join(f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
+    tolerances = ", ".join(
+        f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items()
+    )
     own = (
         f"{', '.join(judged.declared)} declared with the data"
         if judged.declared
         else ("none was declared with the data")
     )
-    return f"Tolerances: {told}; {own}, the others are the defaults of dvsim."
+    return f"Tolerances: {tolerances}; {own}, the others are the defaults of dvsim."
 
 
 def _provenance(judged: Judged) -> Table:
@@ -190,7 +192,7 @@ def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
     cells = []
     for row in rows:
         low, high = (None, None) if row.band is None else row.band
-        place = "–" if row.outside is None else "outside" if row.outside else "inside"
+        verdict = "–" if row.outside is None else "outside" if row.outside else "inside"
         judged = None if row.verdict == "info" else row.verdict == "pass"
         cells.append(
             [
@@ -200,7 +202,7 @@ def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
                 Cell("–" if row.log_error is None else f"{row.log_error:+.3f}", "number"),
                 *(number(x / factor) for x in (row.low, row.high)),
                 *(number(None if x is None else x / factor) for x in (low, high)),
-                Cell(place),
+                Cell(verdict),
                 mark(judged),
             ]
         )
@@ -212,7 +214,7 @@ def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
 
 
 def _moments(name: str, rows: Sequence[Row], factor: float, unit: str) -> Table:
-    told = {row.statistic: row for row in rows}
+    by_statistic = {row.statistic: row for row in rows}
     cells = [
         [
             Cell(row.statistic),
@@ -221,7 +223,7 @@ def _moments(name: str, rows: Sequence[Row], factor: float, unit: str) -> Table:
         ]
         for row in rows
     ]
-    mean, std = told.get("mean"), told.get("std")
+    mean, std = by_statistic.get("mean"), by_statistic.get("std")
     if mean is not None and std is not None and min(mean.lab, mean.simulated) > 0:
         lab, own = std.lab / mean.lab, std.simulated / mean.simulated
         ratio = own / lab if lab else None
@@ -271,17 +273,17 @@ def _ratios(judged: Judged) -> Table:
 
 
 def _crossovers(judged: Judged) -> list[str]:
-    told = []
+    rows = []
     for cross in judged.crossovers:
         places = [
-            "nowhere" if place is None else f"between {place[0]:,} and {place[1]:,} B"
-            for place in (cross.lab, cross.simulated)
+            "nowhere" if crossing is None else f"between {crossing[0]:,} and {crossing[1]:,} B"
+            for crossing in (cross.lab, cross.simulated)
         ]
-        told.append(
+        rows.append(
             f"{cross.first} and {cross.second} cross {places[0]} in the laboratory, "
             f"{places[1]} in the simulation."
         )
-    return told
+    return rows
 
 
 def _runs(runs: Sequence[Run | PointsStudy]) -> Table:

@@ -57,7 +57,7 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
     axes = [
         log_axis(low, high) | {"title": f"{who}, {unit}"} for who in ("simulated", "laboratory")
     ]
-    said = ", ".join(
+    described = ", ".join(
         f"{row.statistic} {number_text(row.lab / factor)} ({number_text(row.simulated / factor)})"
         for row in rows
     )
@@ -66,7 +66,8 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
         title="Q-Q",
         traces=traces,
         looks=layout(380, *axes),
-        label=f"Measured over simulated order statistics (simulated in brackets), {unit}: {said}.",
+        label="Measured over simulated order statistics (simulated in brackets), "
+        f"{unit}: {described}.",
         reading=(
             "On the dashed line laboratory and simulation agree; above it the laboratory is larger."
             " The bars are where 95 % of laboratories with as many independent samples would "

@@ -50,7 +50,7 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
     above = [values[values > 0] for values in rates.values()]
     low = min((float(values[0]) for values in above if values.size), default=1.0)
     high = max((float(values[-1]) for values in above if values.size), default=10.0)
-    traces, said = [], []
+    traces, described = [], []
     for side, values in rates.items():
         x, y = steps(values, low)
         trace = line_trace(side, x, y) | {"hovertemplate": hover("%{x:,.0f}", "%{y:.1%}")}
@@ -58,7 +58,9 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
         traces.append(trace)
         empty = float(np.mean(values == 0)) if values.size else 1.0
         middle = number_text(float(np.median(values))) if values.size else "nothing"
-        said.append(f"{side.label}: {values.size:,} samples, {empty:.0%} empty, median {middle}")
+        described.append(
+            f"{side.label}: {values.size:,} samples, {empty:.0%} empty, median {middle}"
+        )
     return Drawing(
         name=name,
         title=f"{column}, {reading}/s",
@@ -68,7 +70,7 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
             log_axis(low / 1.2, high) | {"title": f"{reading}/s"},
             {"title": "share of samples below", "tickformat": "~%", "range": [0, 1.02]},
         ),
-        label=f"Distribution of {column} in {reading}/s. {'; '.join(said)}.",
+        label=f"Distribution of {column} in {reading}/s. {'; '.join(described)}.",
         reading=(
             "Each line rises from the share of empty samples on the left to 1 at the fastest "
             "sample, over all replications. The further right a line lies, the faster the run; "
@@ -80,7 +82,7 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
 def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawing:
     """Draw the smoothed rates over the course of each run, of the first replication."""
     lines: dict[Side, tuple[Floats, Floats]] = {}
-    said = []
+    described = []
     for side in sides:
         time, rate = column_series(side.run, column, reading)
         length = float(time[-1]) if time.size and time[-1] > 0 else 1.0
@@ -88,7 +90,7 @@ def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawi
         if y.size:
             lines[side] = (x / length, y)
         empty = "" if y.size else ", in which nothing arrived"
-        said.append(f"{side.label}: {number_text(length)} s{empty}")
+        described.append(f"{side.label}: {number_text(length)} s{empty}")
     low = min((float(y.min()) for _, y in lines.values()), default=1.0)
     high = max((float(y.max()) for _, y in lines.values()), default=10.0)
     traces = [
@@ -106,11 +108,11 @@ def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawi
             {"title": "share of the run", "tickformat": "~%", "range": [0, 1]},
             log_axis(low / 1.5, high * 1.2) | {"title": f"{reading}/s"},
         ),
-        label=f"Rates of {column} over the course of each run. {'; '.join(said)}.",
+        label=f"Rates of {column} over the course of each run. {'; '.join(described)}.",
         reading=(
             "Each line is the moving average of the samples in which something arrived, in the "
             "first replication. Runs differ in length, so the axis is the share of each: "
-            f"{'; '.join(said)}."
+            f"{'; '.join(described)}."
         ),
     )
 
@@ -174,8 +176,8 @@ def forest_drawing(
     if not kept:
         return None
     traces = [_trace(other, number, len(others), kept) for number, other in enumerate(others)]
-    ends = [end for other in others for place in kept for end in _ends(_ratio(other, place))]
-    texts = [_short(rows[place]) for place in kept]
+    ends = [end for other in others for index in kept for end in _ends(_ratio(other, index))]
+    texts = [_short(rows[index]) for index in kept]
     height = ROOM + ROW * len(kept) * max(1, len(others) // 2)
     x = log_axis(min([*ends, 1.0]) / 1.1, max([*ends, 1.0])) | {"title": "ratio to the first"}
     y = {
@@ -201,7 +203,7 @@ def forest_drawing(
 
 
 def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
-    ratios = [(row, _ratio(compared, place)) for row, place in enumerate(kept)]
+    ratios = [(row, _ratio(compared, index)) for row, index in enumerate(kept)]
     drawn = [(row, change) for row, change in ratios if change is not None]
     shift = (number - (count - 1) / 2) * APART / count
     symbol = SYMBOLS[number % len(SYMBOLS)]

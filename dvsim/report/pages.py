@@ -260,9 +260,9 @@ def title_of(groups: Sequence[Group]) -> str:
         changes = changes_of(scenario)
         title = f"{changes.name}: {scenario.title}" if changes.said else scenario.title
         return title + ", emulated" * (entries[0].made == "emulated")
-    told = answers_of(groups)
-    if len(told) == 1 and all_answer(groups):
-        return told[0].whatif.title
+    answers = answers_of(groups)
+    if len(answers) == 1 and all_answer(groups):
+        return answers[0].whatif.title
     used = {entry.path for entry in entries}
     transports = [path.label for path in PATHS.values() if path in used]
     texts = [size_text(group.message_bytes) for group in groups]

@@ -241,7 +241,7 @@ def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
         text, height = lane_svg(lane, top)
         parts.append(text)
         top += height
-    said = "; ".join(lane_text(lane) for lane in drawn)
+    described = "; ".join(lane_text(lane) for lane in drawn)
     svg = (
         f'<div class="wide"><svg class="pipeline" viewBox="0 0 {width} {top}" '
         f'style="max-width:{width}px;min-width:{round(width * 0.9)}px" aria-hidden="true">'
@@ -252,16 +252,16 @@ def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
         " Below a box stands what waited there: shares of the time, and the most bytes that lay "
         "there."
     )
-    left = f" {len(drawn)} of {len(lanes)} runs are drawn." if len(drawn) < len(lanes) else ""
+    omitted = f" {len(drawn)} of {len(lanes)} runs are drawn." if len(drawn) < len(lanes) else ""
     return Drawing(
         name=name,
         title=title,
         svg=svg,
-        label=f"Stages in the order in which a message meets them. {said}.",
+        label=f"Stages in the order in which a message meets them. {described}.",
         reading=(
             "Messages go from left to right; a box is filled as far as its busiest instance was at "
             "work, and the one with the thick frame is the busiest: hatched, it is the bottleneck."
-            f"{below * notes}{left}"
+            f"{below * notes}{omitted}"
         ),
         data=lanes_table(lanes, name).csv_uri,
     )
@@ -277,16 +277,16 @@ def lane_svg(lane: Lane, top: int) -> tuple[str, int]:
     parts = [f'<text class="lane" x="1" y="{top + 16}">{escape(lane_title(lane))}</text>']
     lines = 0
     for index, station in enumerate(lane.stations):
-        left = 1 + index * (BOX + GAP)
+        x = 1 + index * (BOX + GAP)
         middle = top + HEAD + HIGH // 2
         if index:
             parts.append(
-                f'<path class="arrow" d="M{left - GAP + 3} {middle}H{left - 5}m-6 -4l6 4l-6 4"/>'
+                f'<path class="arrow" d="M{x - GAP + 3} {middle}H{x - 5}m-6 -4l6 4l-6 4"/>'
             )
-        parts.append(box_svg(station, left, top + HEAD, busiest=station is lane.busiest))
+        parts.append(box_svg(station, x, top + HEAD, busiest=station is lane.busiest))
         notes = [part for note in station.notes for part in textwrap.wrap(note, LETTERS)]
         parts += [
-            f'<text class="note" x="{left}" y="{top + HEAD + HIGH + LINE * (line + 1)}">'
+            f'<text class="note" x="{x}" y="{top + HEAD + HIGH + LINE * (line + 1)}">'
             f"{escape(note)}</text>"
             for line, note in enumerate(notes)
         ]
@@ -294,31 +294,30 @@ def lane_svg(lane: Lane, top: int) -> tuple[str, int]:
     return "".join(parts), HEAD + HIGH + LINE * lines + 14
 
 
-def box_svg(station: Station, left: int, top: int, *, busiest: bool) -> str:
+def box_svg(station: Station, x: int, top: int, *, busiest: bool) -> str:
     """Draw one station: its frame, how far it is filled, its name and its share."""
     share = station.busy
     if share is None:
         return (
-            f'<rect class="box idle" x="{left}" y="{top}" width="{BOX}" height="{HIGH}" rx="3"/>'
-            f'<text class="stage" x="{left + 7}" y="{top + 25}">{escape(station.name)}</text>'
+            f'<rect class="box idle" x="{x}" y="{top}" width="{BOX}" height="{HIGH}" rx="3"/>'
+            f'<text class="stage" x="{x + 7}" y="{top + 25}">{escape(station.name)}</text>'
         )
     full = busiest and share >= SATURATED
     filled = min(max(share, 0.0), 1.0) * BOX
     parts = [
-        f'<rect class="fill{" full" * full}" x="{left}" y="{top}" width="{filled:.1f}" '
+        f'<rect class="fill{" full" * full}" x="{x}" y="{top}" width="{filled:.1f}" '
         f'height="{HIGH}" rx="3"/>'
     ]
     if full:  # a mark beside the colour, for those who do not see it
         strokes = "".join(
-            f"M{left + at} {top + HIGH}L{left + at + 8} {top + HIGH - 8}"
-            for at in range(2, BOX - 8, 8)
+            f"M{x + at} {top + HIGH}L{x + at + 8} {top + HIGH - 8}" for at in range(2, BOX - 8, 8)
         )
         parts.append(f'<path class="hatch" d="{strokes}"/>')
     parts.append(
-        f'<rect class="box{" busiest" * busiest}" x="{left}" y="{top}" width="{BOX}" '
+        f'<rect class="box{" busiest" * busiest}" x="{x}" y="{top}" width="{BOX}" '
         f'height="{HIGH}" rx="3"/>'
-        f'<text class="stage" x="{left + 7}" y="{top + 16}">{escape(station.name)}</text>'
-        f'<text class="share" x="{left + 7}" y="{top + 32}">{share_text(share)}</text>'
+        f'<text class="stage" x="{x + 7}" y="{top + 16}">{escape(station.name)}</text>'
+        f'<text class="share" x="{x + 7}" y="{top + 32}">{share_text(share)}</text>'
     )
     return "".join(parts)
 

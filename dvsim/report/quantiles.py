@@ -81,7 +81,7 @@ def quantile_drawing(entry: Entry, published: Published, name: str) -> Drawing:
     }
     unit = f"{entry.reading}/s"
     size = size_text(entry.run.scenario.workload.message_bytes)
-    said = "; ".join(
+    described = "; ".join(
         f"{column}: " + ", ".join(point.text for point in points)
         for column, points in columns.items()
     )
@@ -91,7 +91,7 @@ def quantile_drawing(entry: Entry, published: Published, name: str) -> Drawing:
         title=f"{size}, {entry.label}",
         traces=traces,
         looks=layout(330, x, axis | {"title": unit}),
-        label=f"Quantiles at {size}, {entry.label}, in {unit}, {entry.made}{beside}. {said}.",
+        label=f"Quantiles at {size}, {entry.label}, in {unit}, {entry.made}{beside}. {described}.",
         reading=reading_text(entry, judged, "0" in axis["ticktext"]),
     )
 
@@ -105,8 +105,8 @@ def points_of(entry: Entry, column: str, published: Published) -> list[Point]:
         for index, statistic in enumerate(STATISTICS)
     )
     return [
-        Point(place, estimate, printed.get((scenario, column, statistic)))
-        for place, statistic, estimate in found
+        Point(index, estimate, printed.get((scenario, column, statistic)))
+        for index, statistic, estimate in found
         if estimate is not None
     ]
 
@@ -145,7 +145,7 @@ def published_trace(
     values = [value for _, value in known]
     trace = scatter(
         name,
-        [place + shift for place, _ in known],
+        [index + shift for index, _ in known],
         [max(value, floor) for value in values],
         marker=marker(GREY, 14, f"{symbol}-open"),
         customdata=values,

@@ -302,13 +302,13 @@ def timeline(name: str, queues: DataFrame, first: int, last: int) -> str:
     def up(packets: float) -> str:
         return rounded(floor - packets / most * (floor - TOP))
 
-    said = "; ".join(
+    described = "; ".join(
         f"{text}: {int(queues[column].max())} at most, {int(queues[column].iloc[-1])} at the end"
         for column, text in QUEUES.items()
     )
     parts = [
         f'<svg id="{escape(name)}" class="timeline" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(f"Packets over the slots. {said}.")}" '
+        f'aria-label="{escape(f"Packets over the slots. {described}.")}" '
         f'data-left="{LEFT}" data-right="{WIDTH - RIGHT}">'
     ]
     for value in (0, most / 2, most):

@@ -45,11 +45,11 @@ def replay_page(replays: Sequence[Replay], command: str) -> Page:
         ["what", "how often"],
         [[Cell(what), number(count)] for what, count in first.skipped.items()],
     )
-    said = [line.strip() for line in answer(replays) if isinstance(line, str)]
+    lines = [line.strip() for line in answer(replays) if isinstance(line, str)]
     return Page(
         f"{first.graph.name}: {first.graph.ranks:,} ranks",
         [
-            Section("answer", "The answer", answered(said)),
+            Section("answer", "The answer", answered(lines)),
             Section("fabrics", "Fabrics", [parts_drawing(replays), _fabrics(replays)]),
             Section("ranks", "Ranks", [finish_drawing(replays), spent_drawing(first)]),
             Section("messages", "Messages", [sizes_drawing(first), *tables(skipped)]),
@@ -71,7 +71,7 @@ def parts_drawing(replays: Sequence[Replay]) -> Drawing:
     """Draw what the time to solution is spent on, over each fabric."""
     names = [replay.fabric.name for replay in replays]
     rows = {part: [replay.parts[part] * US for replay in replays] for part in PARTS}
-    said = "; ".join(
+    described = "; ".join(
         f"{name}: " + ", ".join(f"{part} {amount_text(rows[part][at] * 1e-6, unit='s')}"
                                 for part in PARTS if rows[part][at])
         for at, name in enumerate(names)
@@ -79,7 +79,7 @@ def parts_drawing(replays: Sequence[Replay]) -> Drawing:
     return Drawing(
         "parts",
         "What the time is spent on",
-        f"Parts of the time to solution. {said}.",
+        f"Parts of the time to solution. {described}.",
         "A bar is the time until the last rank is done, split along the critical path: back from "
         "the last operation through what each waited for. Contention is a message that waits for "
         "others; wait is a rank that waits for its own other work.",
@@ -101,7 +101,7 @@ def finish_drawing(replays: Sequence[Replay]) -> Drawing:
         )
         for index, replay in enumerate(replays)
     ]
-    said = "; ".join(
+    described = "; ".join(
         f"{replay.fabric.name}: rank {int(replay.finish_ps.argmin())} first, after "
         f"{amount_text(float(replay.finish_ps.min()) * 1e-12, unit='s')}, rank "
         f"{int(replay.finish_ps.argmax())} last, after "
@@ -112,7 +112,7 @@ def finish_drawing(replays: Sequence[Replay]) -> Drawing:
     return Drawing(
         "finish",
         "When each rank is done",
-        f"Finish times of {replays[0].graph.ranks:,} ranks. {said}.",
+        f"Finish times of {replays[0].graph.ranks:,} ranks. {described}.",
         "A line that is level has ranks that end together. The last one is the time to solution.",
         traces,
         looks,
@@ -141,21 +141,21 @@ def spent_of(replay: Replay) -> dict[str, Floats]:
         "sending": total(owner[sends], costs.overhead_ps + copied[sends]),
         "taking messages": total(graph.peer[handled], costs.overhead_ps + taken[handled]),
     }
-    left = replay.finish_ps * US - sum(parts.values())
-    return parts | {"waiting": np.maximum(0.0, left)}
+    waiting = replay.finish_ps * US - sum(parts.values())
+    return parts | {"waiting": np.maximum(0.0, waiting)}
 
 
 def spent_drawing(replay: Replay) -> Drawing:
     """Draw what each rank does over the first fabric."""
     rows = spent_of(replay)
     worst = np.argsort(-rows["waiting"], kind="stable")[:MOST_SAID].tolist()
-    said = ", ".join(f"rank {rank} {amount_text(rows['waiting'][rank] * 1e-6, unit='s')}"
+    described = ", ".join(f"rank {rank} {amount_text(rows['waiting'][rank] * 1e-6, unit='s')}"
                      for rank in worst)  # fmt: skip
     looks = layout(tall(len(SPENT)), {"title": "rank"}, {"title": "us"})
     return Drawing(
         "spent",
         f"What each rank does over {replay.fabric.name}",
-        f"Computing, sending, taking messages and waiting. Longest waits: {said}.",
+        f"Computing, sending, taking messages and waiting. Longest waits: {described}.",
         "A bar is the time until the rank is done. Sending and taking messages are its "
         "processor's; waiting is what is left.",
         _bars(range(replay.graph.ranks), rows),
@@ -171,14 +171,14 @@ def sizes_drawing(replay: Replay) -> Drawing:
     counts = np.bincount(classes, minlength=1)
     present = np.flatnonzero(counts).tolist()
     names = [f"≤ {amount_text(float(2**power), unit='B')}" for power in present]
-    said = ", ".join(f"{counts[power]:,} of {name}"
+    described = ", ".join(f"{counts[power]:,} of {name}"
                      for power, name in zip(present, names, strict=True))  # fmt: skip
     rows = {"messages": [float(counts[power]) for power in present]}
     looks = layout(300, {"type": "category"}, {"title": "messages"})
     return Drawing(
         "sizes",
         "Sizes of messages",
-        f"{sizes.size:,} messages, with those that collectives became: {said or 'none'}.",
+        f"{sizes.size:,} messages, with those that collectives became: {described or 'none'}.",
         "Each bar has the messages of up to so many bytes, and more than the bar before it.",
         _bars(names, rows),
         looks | STACKED,

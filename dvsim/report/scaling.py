@@ -140,7 +140,7 @@ def course_drawing(
     traces = [*beside]
     for number, (label, course) in enumerate(courses.items()):
         traces.append(line_trace(label, course, colours[label], number, unit))
-    said = "; ".join(
+    described = "; ".join(
         f"{label}: "
         + " to ".join(
             f"{number_text(value.value)} at {size_text(size)}"
@@ -163,7 +163,7 @@ def course_drawing(
             size_axis([group.message_bytes for group in groups]),
             log_axis(low / 1.4, high * 1.4) | {"title": unit},
         ),
-        label=f"{title} against the size of a message, {unit}. {said}.",
+        label=f"{title} against the size of a message, {unit}. {described}.",
         reading=f"{reading}. Both axes are logarithmic; {second}.",
     )
 

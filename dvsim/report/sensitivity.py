@@ -77,19 +77,19 @@ def result_drawing(result: str, rows: Sequence[Row], number: int, data: str) -> 
         "showgrid": False,
     }
     x = {"title": "share of the variance", "range": [-0.05, 1.1], "showgrid": True}
-    said = ", ".join(f"{row['key']} {float(row['total']):.2f}" for row in drawn[:3])
-    left = f" {len(rows) - len(drawn)} weaker keys are not drawn." * (len(rows) > len(drawn))
+    described = ", ".join(f"{row['key']} {float(row['total']):.2f}" for row in drawn[:3])
+    omitted = f" {len(rows) - len(drawn)} weaker keys are not drawn." * (len(rows) > len(drawn))
     return Drawing(
         name=name,
         title=f"What {result} depends on",
         traces=traces,
         looks=layout(150 + 28 * len(keys), x, y),
-        label=f"Sobol indices of {result}: total {said}.",
+        label=f"Sobol indices of {result}: total {described}.",
         reading=(
             "Filled marks are the share of the variance in which a key has a part, hollow ones "
             "what it explains alone; where they differ keys act together, and a key near 0 could "
             "have any value in its range. Bars are 95 % intervals of the bootstrap over samples."
-            f"{left}"
+            f"{omitted}"
         ),
         data=data,
     )

@@ -32,7 +32,7 @@ def chosen_points(count: int, most: int) -> list[int]:
     """
     if count <= most:
         return list(range(count))
-    return [round(place) for place in np.linspace(0, count - 1, most).tolist()]
+    return [round(index) for index in np.linspace(0, count - 1, most).tolist()]
 
 
 def spread_drawings(sweep: Sweep, name: str) -> list[Drawing]:
@@ -101,7 +101,7 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
         return None
     points = drawn_points(sweep, table)
     traces = law_traces(sweep, points) if kind == "hops" else []
-    said = []
+    described = []
     low, high = np.inf, 1.0
     for index, (point, seen) in enumerate(points.items()):
         rows = table[table["point"] == point]
@@ -112,7 +112,7 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
         traces.append(point_trace(sweep, index, point, seen, where, share, "lines", hover))
         traces[-1]["line"]["shape"] = "hvh"
         mean = float(values @ packets / packets.sum())
-        said.append(
+        described.append(
             f"{sweep.name_of(point)}: mean {number_text(mean)}, "
             f"from {number_text(float(values.min()))} to {number_text(float(values.max()))}"
         )
@@ -126,7 +126,7 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
         title="Hops" if kind == "hops" else "Latency",
         traces=traces,
         looks=layout(tall(len(traces)), x, y),
-        label=f"Shares of packets by {unit}. {'; '.join(said)}.",
+        label=f"Shares of packets by {unit}. {'; '.join(described)}.",
         reading=histogram_reading(sweep, kind, points),
     )
 
@@ -207,7 +207,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     points = drawn_points(sweep, table)
     levels = table["level"].nunique() > 1
     traces: list[dict[str, Any]] = []
-    said = []
+    described = []
     for index, (point, seen) in enumerate(points.items()):
         for level, rows in table[table["point"] == point].groupby("level"):
             values = rows[metric].to_numpy(np.float64)
@@ -219,7 +219,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
                 lines["line"]["width"] = 1.8 + 0.8 * int(str(level))
             traces.append(lines)
             text = f"{number_text(float(values[0]))} outside, {number_text(float(values[-1]))}"
-            said.append(f"{lines['name']}: {text} on the last cylinder")
+            described.append(f"{lines['name']}: {text} on the last cylinder")
         if metric == "blocked":
             traces += blocked_theory(sweep, index, point, seen)
     title = "Blocked descents" if metric == "blocked" else "Occupancy"
@@ -234,7 +234,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
             {"title": "cylinder, 0 is the outermost", "dtick": 1},
             {"title": unit, "rangemode": "tozero"},
         ),
-        label=f"{title} by cylinder. {'; '.join(said)}.",
+        label=f"{title} by cylinder. {'; '.join(described)}.",
         reading=cylinder_reading(metric, theory, levels) + choice_text(points, sweep.count),
     )
 

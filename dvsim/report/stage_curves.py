@@ -58,7 +58,7 @@ def stage_drawing(sweep: Sweep, group: Group, name: str) -> Drawing:
     table = sweep.tables["stages"]
     table = table[table["point"].isin(group.points)]
     traces: list[dict[str, Any]] = []
-    said = []
+    described = []
     for number, (stage, rows) in enumerate(table.groupby("stage", sort=False)):
         values = dict(zip(rows["point"], rows["utilisation"], strict=True))
         points = [point for point in group.points if point in values]
@@ -75,7 +75,7 @@ def stage_drawing(sweep: Sweep, group: Group, name: str) -> Drawing:
                 hovertemplate=f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
             )
         )
-        said.append(
+        described.append(
             f"{stage} {number_text(values[points[0]])} to {number_text(values[points[-1]])}"
         )
     y = {"title": "share of the time at work", "range": [0, 1.02]}
@@ -84,7 +84,7 @@ def stage_drawing(sweep: Sweep, group: Group, name: str) -> Drawing:
         title=f"Stages{f', {group.name}' * bool(group.name)}",
         traces=traces,
         looks=layout(tall(len(traces)), x_axis(sweep), y),
-        label=f"Utilisation of each stage against {sweep.key}: {'; '.join(said)}.",
+        label=f"Utilisation of each stage against {sweep.key}: {'; '.join(described)}.",
         reading="The stage near 1 is the bottleneck; of several alike the busiest is drawn.",
     )
 

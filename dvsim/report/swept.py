@@ -116,9 +116,9 @@ def _points(swept: SweepResult) -> Table:
         cells = [Cell(swept.text(k, row[k]), raw=row[k]) for k in swept.keys]
         for name in names:
             cells += [number(row[name]), number(row[f"{name}_high"] - row[name])]
-        failed, said = bool(row["error"]), row["error"] or row["bottleneck"]
-        said = said or (f"not settled: {row['note']}" if row["note"] else "")
-        rows.append([*cells, Cell(said, status="fail" * failed)])
+        failed, note = bool(row["error"]), row["error"] or row["bottleneck"]
+        note = note or (f"not settled: {row['note']}" if row["note"] else "")
+        rows.append([*cells, Cell(note, status="fail" * failed)])
     more = len(swept.table) - MOST_ROWS
     rest = f" {more:,} more are in points.csv." if more > 0 else ""
     return Table(
@@ -141,7 +141,7 @@ def _heading(swept: SweepResult, name: str) -> str:
 def _origin(swept: SweepResult) -> Table:
     manifest = swept.manifest
     host = manifest.get("host") or {}
-    told = {
+    facts = {
         "dvsim": manifest.get("version"),
         "seed": manifest.get("seed"),
         "replications": manifest.get("replications"),
@@ -151,5 +151,5 @@ def _origin(swept: SweepResult) -> Table:
         "CPU": host.get("cpu"),
         "Python": host.get("python"),
     }
-    rows = [[Cell(name), Cell(str(value))] for name, value in told.items() if value is not None]
+    rows = [[Cell(name), Cell(str(value))] for name, value in facts.items() if value is not None]
     return Table("swept-origin", "How these points were made.", ["", ""], rows)

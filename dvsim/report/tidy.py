@@ -59,12 +59,12 @@ def run_table(run: Run) -> pd.DataFrame:
 def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) -> pd.DataFrame:
     """Set published values and verdicts beside the estimates; `own` is what the source counts."""
     rows = () if validation is None else validation.rows
-    said: dict[tuple[str, ...], Row] = {
+    published_of: dict[tuple[str, ...], Row] = {
         (row.scenario, row.column, row.reading, row.statistic): row for row in rows
     }
     readings = [PRINTED if reading == own else "as messages" for reading in table["reading"]]
     keys = zip(table["scenario"], table["column"], readings, table["statistic"], strict=True)
-    found = [said.get(key) for key in keys]
+    found = [published_of.get(key) for key in keys]
     return table.assign(
         published=[math.nan if row is None else row.published for row in found],
         tolerance=[

@@ -142,12 +142,12 @@ def single_sentences(groups: Sequence[Group]) -> list[str]:
     every = [(group, entry) for group in groups for entry in group.entries]
     if len(every) == 1:
         return [f"{answer_text(every[0][1].run)}."]
-    said = [
+    answers = [
         f"{entry.label} at {size_text(group.message_bytes)}: {answer_text(entry.run)}."
         for group, entry in every[:MOST_SIZES]
     ]
-    more = len(every) - len(said)
-    return [*said, f"{more} more runs are in the table."] if more > 0 else said
+    more = len(every) - len(answers)
+    return [*answers, f"{more} more runs are in the table."] if more > 0 else answers
 
 
 def pieces_sentences(groups: Sequence[Group]) -> list[str]:

@@ -40,8 +40,8 @@ def answer_assumptions(groups: Sequence[Group]) -> list[str]:
 
 def all_answer(groups: Sequence[Group]) -> bool:
     """Say whether every run of a page belongs to an answer, so that the page has nothing else."""
-    told = {id(outcome.run) for answer in answers_of(groups) for outcome in outcomes(answer)}
-    return all(id(entry.run) in told for group in groups for entry in group.entries)
+    already = {id(outcome.run) for answer in answers_of(groups) for outcome in outcomes(answer)}
+    return all(id(entry.run) in already for group in groups for entry in group.entries)
 
 
 def answer_tables(groups: Sequence[Group]) -> list[Table]:
@@ -111,7 +111,7 @@ def answer_drawing(answer: Answer) -> Drawing | None:
     looks["showlegend"] = len(traces) > 1
     base = answer.parts[0].outcomes[0].says
     name = f"ratios-{answer.whatif.name.replace('/', '-')}"
-    said = "; ".join(
+    described = "; ".join(
         f"{part.label}: "
         + ", ".join(
             f"{times_text(outcome.ratio)} with {outcome.says}"
@@ -123,7 +123,7 @@ def answer_drawing(answer: Answer) -> Drawing | None:
     return Drawing(
         name,
         "What each change gives",
-        f"Times the rate with {base}: {said}.",
+        f"Times the rate with {base}: {described}.",
         f"Each mark is the rate with a change over that with {base}, the dotted line, and its bar "
         "the 95 % interval over pairs of replications with the same seed. What lies on the line "
         "changes nothing; the scale is logarithmic.",

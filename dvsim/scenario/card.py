@@ -188,7 +188,7 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
         return None, [*before, document.fault(("kind",), what, near)]
     model, faults = validate(card_model(kind), document, missing=_missing)
     if faults or before:
-        advised = [said for fault in faults for said in _with_advice(document, fault)]
+        advised = [fault_text for fault in faults for fault_text in _with_advice(document, fault)]
         return None, [*before, *advised]
     parameters = {}
     for name, spec in KINDS[kind].items():

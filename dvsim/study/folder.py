@@ -160,8 +160,8 @@ def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any
                 for name, data in {**contents, MANIFEST: text}.items():
                     (partial / name).write_bytes(data)
     except OSError as error:
-        place = error.filename or next(iter(results)).parent
-        raise _unwritable(Path(str(place)), error) from error
+        path = error.filename or next(iter(results)).parent
+        raise _unwritable(Path(str(path)), error) from error
 
 
 def with_hashes(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> dict[str, Any]:

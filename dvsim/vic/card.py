@@ -141,12 +141,12 @@ class Card(Closing):
         """Send what does not have to wait for a full FIFO; return how many packets left."""
         heads, array = given(headers), given(payloads)
         same_length("vic_try_send", heads, array)
-        sent = self._ffi.new("size_t *")
+        done = self._ffi.new("size_t *")
         pointers = self._pointer(heads), self._pointer(array)
-        status = self._lib.vic_try_send(self._card, *pointers, len(array), sent)
+        status = self._lib.vic_try_send(self._card, *pointers, len(array), done)
         if status not in (Status.OK, Status.EAGAIN):
             raise self._error("vic_try_send", status, {"n": len(array)})
-        return int(sent[0])
+        return int(done[0])
 
     def send_cached(self, headers: int, payloads: AnyWords) -> None:
         """Send packets whose headers wait in SRAM from word `headers` on."""
@@ -264,16 +264,16 @@ class Card(Closing):
         """
         began = self.time_ns()
         while True:
-            left = max(0, timeout_ns - (self.time_ns() - began))
+            remaining = max(0, timeout_ns - (self.time_ns() - began))
             try:
                 return self.wait(counters, fifo_min, timeout_ns=0)
             except TimedOut:
-                if left == 0 and timeout_ns != FOREVER:
+                if remaining == 0 and timeout_ns != FOREVER:
                     raise
             if self._timed:
                 await asyncio.sleep(0)
             else:
-                seconds = None if timeout_ns == FOREVER else left / 1e9
+                seconds = None if timeout_ns == FOREVER else remaining / 1e9
                 await self._events.may_be_ready(counters, fifo_min, seconds)
 
     # ---- surprise FIFO
@@ -348,9 +348,9 @@ class Card(Closing):
 
     def _wait(self, name: str, timeout_ns: int, **arguments: Any) -> None:  # noqa: ANN401
         """Call a function whose last argument is a timeout, in slices where time is the wall's."""
-        left, started = timeout_ns, time.monotonic_ns()
+        remaining, started = timeout_ns, time.monotonic_ns()
         while True:
-            now = left if self._timed else min(left, SLICE_NS)
+            now = remaining if self._timed else min(remaining, SLICE_NS)
             try:
                 status = getattr(self._lib, name)(self._card, *arguments.values(), now)
             except OverflowError:
@@ -358,8 +358,8 @@ class Card(Closing):
             if status == Status.OK:
                 return
             if timeout_ns != FOREVER:
-                left = max(0, timeout_ns - (time.monotonic_ns() - started))
-            if status != Status.ETIMEDOUT or self._timed or left == 0:
+                remaining = max(0, timeout_ns - (time.monotonic_ns() - started))
+            if status != Status.ETIMEDOUT or self._timed or remaining == 0:
                 shown = "FOREVER" if timeout_ns == FOREVER else timeout_ns
                 raise self._error(name, status, {**arguments, "timeout_ns": shown})
 

@@ -25,11 +25,11 @@ def in_slices(call: Callable[[int], int], timeout: float | None, timed: bool) ->
     timeout_ns = nanoseconds(timeout)
     if timed:
         return call(timeout_ns)
-    left, slice_ns, started = timeout_ns, SLICE_NS, time.monotonic_ns()
+    remaining, slice_ns, started = timeout_ns, SLICE_NS, time.monotonic_ns()
     while True:
-        status = call(min(left, slice_ns))
+        status = call(min(remaining, slice_ns))
         if timeout_ns != FOREVER:
-            left = max(0, timeout_ns - (time.monotonic_ns() - started))
-        if status != Status.ETIMEDOUT or left == 0:
+            remaining = max(0, timeout_ns - (time.monotonic_ns() - started))
+        if status != Status.ETIMEDOUT or remaining == 0:
             return status
         slice_ns = min(2 * slice_ns, SLICE_MOST_NS)

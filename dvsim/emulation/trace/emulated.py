@@ -46,12 +46,12 @@ def emulated_timeline(
         if (folder / BATCHES).exists():
             _add_batches(timeline, pd.read_csv(folder / BATCHES))
             return timeline, facts, []
-        said = _add_all(timeline, folder, scenario.system.receivers)
+        notes = _add_all(timeline, folder, scenario.system.receivers)
     except (OSError, ValueError) as error:
         raise RunFailed(f"the cards have left no trace: {error}") from error
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise RunFailed(f"the trace lacks a valid {error}") from error
-    return timeline, facts, said
+    return timeline, facts, notes
 
 
 def _add_all(timeline: Timeline, folder: Path, receivers: int) -> list[str]:
@@ -60,8 +60,8 @@ def _add_all(timeline: Timeline, folder: Path, receivers: int) -> list[str]:
     _add_cards(timeline, traced["traceEvents"], receivers)
     zero_ns = int(traced["metadata"]["start_monotonic_ns"])
     for receiver in range(1, receivers + 1):
-        left = folder / BRIDGE.format(receiver=receiver)
-        _add_bridge(timeline, _card(receivers + receiver - 1, receivers), Stats(left), zero_ns)
+        record = folder / BRIDGE.format(receiver=receiver)
+        _add_bridge(timeline, _card(receivers + receiver - 1, receivers), Stats(record), zero_ns)
     stride = int(traced["metadata"]["every_nth_event"])
     return [f"calls and packets: every {ordinal(stride)} of the busiest card"] if stride > 1 else []
 

@@ -68,18 +68,18 @@ def write_trace(
     pids = {name: pid for pid, name in enumerate(components, FIRST)}
     arrows: Container[int] = timeline.arrows
 
-    def lines_of(place: int) -> list[Line]:
-        return [*_lines(rows[place], pids[rows[place].component], place + FIRST, arrows)]
+    def lines_of(index: int) -> list[Line]:
+        return [*_lines(rows[index], pids[rows[index].component], index + FIRST, arrows)]
 
     blocks = [lines_of(index) for index in range(len(rows))]
     sizes = [sum(len(text) + 2 for _, text in block) for block in blocks]
     names = [*_names(rows, pids)]
     fixed = sum(len(text) + 2 for text in names) + 2000 + 80 * len(rows)
     while sum(sizes) + fixed > limit and max(sizes) > 0 and max(map(len, blocks)) > 2:
-        place = sizes.index(max(sizes))
-        rows[place].thin()
-        blocks[place] = lines_of(place)
-        sizes[place] = sum(len(text) + 2 for _, text in blocks[place])
+        index = sizes.index(max(sizes))
+        rows[index].thin()
+        blocks[index] = lines_of(index)
+        sizes[index] = sum(len(text) + 2 for _, text in blocks[index])
     arrows = timeline.arrows  # those that have lost an end since are left out
     blocks = [lines_of(index) for index in range(len(rows))]
     sampled = [*sampled, *timeline.sampled()]
@@ -103,7 +103,7 @@ def check_place(path: Path) -> None:
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
             return  # a device or a pipe, which is not tried
-        around = next(place for place in target.parents if place.exists())
+        around = next(folder for folder in target.parents if folder.exists())
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with tempfile.TemporaryFile(dir=around):

@@ -82,7 +82,7 @@ class Timeline:
     @property
     def rows(self) -> list[Row]:
         """All rows by component: by number (``card.2``), along the path, then as they began."""
-        order = {row.component: place for place, row in reversed([*enumerate(self._rows.values())])}
+        order = {row.component: index for index, row in reversed([*enumerate(self._rows.values())])}
 
         def key(row: Row) -> tuple[int, int, int]:
             kind, _, number = row.component.partition(".")
@@ -123,8 +123,8 @@ class Timeline:
     ) -> None:
         """See `dvsim.core.observer.Observer.worked`."""
         begin, end = begin_ps // PS_PER_NS, end_ps // PS_PER_NS
-        said, sent = f"{messages:,} messages", ((sends, begin),) if sends else ()
-        event = Event(begin, end, said, {"messages": messages}, sent, gets)
+        text, sent = f"{messages:,} messages", ((sends, begin),) if sends else ()
+        event = Event(begin, end, text, {"messages": messages}, sent, gets)
         self.add(self._component(who, name), "work", "work", event)
 
     def level(self, who: object, name: str, what: str, at_ps: int, value: float) -> None:

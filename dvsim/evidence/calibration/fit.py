@@ -219,12 +219,12 @@ def _with_sources(
     )
     stated = {text for data, _ in target.by_file(target.fit) if (text := data.about.source)}
     for name in dict.fromkeys(knob.parameter for knob in knobs):
-        told = ", ".join(
+        ranges_text = ", ".join(
             f"{knob.name} {knob.range_text(card, ends)}"
             for knob, ends in zip(knobs, doubt.parameters, strict=True)
             if knob.parameter == name
         )
-        parts = ["; ".join(sorted(stated)), f"95 %: {told}", source]
+        parts = ["; ".join(sorted(stated)), f"95 %: {ranges_text}", source]
         text = "; ".join(part for part in parts if part)
         parameters[name] = replace(parameters[name], fitted=fitted, source=text)
     return replace(card, parameters=parameters)

@@ -65,20 +65,21 @@ def _parameters(fitting: Fitting) -> Iterator[str | Table]:
 
 def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     target, predicted = fitting.target, fitting.uncertain.predicted
-    told = [(at, predicted[at]) for at in sorted(predicted) if at in target.held_out]
-    if not told:
+    held_out = [(at, predicted[at]) for at in sorted(predicted) if at in target.held_out]
+    if not held_out:
         return
-    inside = sum(prediction.holds for _, prediction in told)
-    yield f"  held out and predicted: {inside} of {len(told)} within the 95 % interval of one run"
-    told.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
-    units = [UNITS[METRICS[target.cases[at].case.metric]] for at, _ in told]
+    inside = sum(prediction.holds for _, prediction in held_out)
+    within = f"{inside} of {len(held_out)} within the 95 % interval of one run"
+    yield f"  held out and predicted: {within}"
+    held_out.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
+    units = [UNITS[METRICS[target.cases[at].case.metric]] for at, _ in held_out]
     names = [
         f"{target.cases[at].name}, {prediction.row.statistic}" + (", us" if unit == "us" else "")
-        for (at, prediction), (_, unit) in zip(told, units, strict=True)
+        for (at, prediction), (_, unit) in zip(held_out, units, strict=True)
     ]
     head = ("", "measured", "predicted", "95 %", "error", "")
     rows = []
-    for name, (_, prediction), (factor, _) in zip(names, told, units, strict=True):
+    for name, (_, prediction), (factor, _) in zip(names, held_out, units, strict=True):
         numbers = (prediction.row.measured, prediction.value, prediction.low, prediction.high)
         measured, value, low, high = (number_text(number / factor) for number in numbers)
         error = f"{prediction.value / prediction.row.measured - 1:+.1%}"

@@ -72,10 +72,16 @@ class Queues:
     def compared(self) -> Iterator[tuple[str, Point, Point]]:
         """Yield where a point is from, the point, and what the model says of it."""
         ends = _ends(self.points)
-        told = [("emu, fitted" if point.size in ends else "emu, held out") for point in self.points]
-        told += ["emu, another run"] * len(self.judges)
-        for what, one in zip(told, (*self.points, *self.judges), strict=True):
-            yield what, one, simulated(self.scenario, self.used, one.size, one.window)
+        origins = [
+            ("emu, fitted" if point.size in ends else "emu, held out") for point in self.points
+        ]
+        origins += ["emu, another run"] * len(self.judges)
+        for what, measured in zip(origins, (*self.points, *self.judges), strict=True):
+            yield (
+                what,
+                measured,
+                simulated(self.scenario, self.used, measured.size, measured.window),
+            )
         yield from published()
 
     def lines(self) -> Iterator[str | Table]:
@@ -83,11 +89,11 @@ class Queues:
         head = ["bytes", "window", "from", "msg/s", "sim", "ratio"]
         head += ["syncs of 1,000", "sim", "ratio"]
         rows = []
-        for told, one, own in self.compared():
-            rates = [f"{one.rate:,.0f}", f"{own.rate:,.0f}", f"{own.rate / one.rate:.2f}"]
-            syncs = [f"{1000 * point.syncs:.1f}" for point in (one, own)]
-            share = f"{own.syncs / one.syncs:.2f}"
-            rows.append([f"{one.size}", f"{one.window}", told, *rates, *syncs, share])
+        for origin, measured, own in self.compared():
+            rates = [f"{measured.rate:,.0f}", f"{own.rate:,.0f}", f"{own.rate / measured.rate:.2f}"]
+            syncs = [f"{1000 * point.syncs:.1f}" for point in (measured, own)]
+            share = f"{own.syncs / measured.syncs:.2f}"
+            rows.append([f"{measured.size}", f"{measured.window}", origin, *rates, *syncs, share])
         nodes = self.scenario.system.nodes
         yield f"quorum queue with a copy on each of {nodes} nodes, {self.machine}"
         yield Table(head, rows, [0, 1, *range(3, len(head))])
@@ -95,8 +101,8 @@ class Queues:
     def table(self) -> list[dict[str, Any]]:
         """Return all points as JSON types."""
         return [
-            {"from": told, **point._asdict(), "simulated": own._asdict()}
-            for told, point, own in self.compared()
+            {"from": origin, **point._asdict(), "simulated": own._asdict()}
+            for origin, point, own in self.compared()
         ]
 
 

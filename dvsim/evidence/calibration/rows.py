@@ -60,7 +60,7 @@ def trials_of(
         scale: Multiplies the number of messages.
         **how: Replications and seed, as of a `Trial`.
     """
-    scenarios = [with_card(target.cases[place].scenario, old, card) for place in sorted(places)]
+    scenarios = [with_card(target.cases[index].scenario, old, card) for index in sorted(places)]
     return [Trial(kind_of(scenario).sized(scenario, scale, None), **how) for scenario in scenarios]
 
 
@@ -73,13 +73,13 @@ def simulated_rows(
         ScenarioError: If a run is too short to say anything of a case.
     """
     rows: list[Row] = []
-    for place, result in zip(sorted(places), results, strict=True):
-        asked = target.cases[place]
+    for index, result in zip(sorted(places), results, strict=True):
+        asked = target.cases[index]
         found = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
         case, simulated = found.pairs[0]
         rows += [
             Row(
-                place,
+                index,
                 name,
                 value,
                 simulated.statistics[name][0],

@@ -60,29 +60,29 @@ def _unusable(run: Run) -> str | None:
     return None
 
 
-def _apart(given: Sequence[Given], one: Given) -> Iterator[Fault]:
+def _apart(given: Sequence[Given], chosen: Given) -> Iterator[Fault]:
     """Yield what a run has in another way than the first, or the first over the same path."""
     first = given[0]
     facts = _facts(first.run)
-    for name, value in _facts(one.run).items():
+    for name, value in _facts(chosen.run).items():
         if value != facts[name]:
-            yield _fault(one, name, value, first, facts[name])
-    before = next(g for g in given if _transport(g) == _transport(one))
-    ours, theirs = one.run.scenario.system, before.run.scenario.system
+            yield _fault(chosen, name, value, first, facts[name])
+    before = next(g for g in given if _transport(g) == _transport(chosen))
+    ours, theirs = chosen.run.scenario.system, before.run.scenario.system
     if ours.receivers != theirs.receivers:
-        yield _fault(one, "receivers", ours.receivers, before, theirs.receivers)
+        yield _fault(chosen, "receivers", ours.receivers, before, theirs.receivers)
     for role, card in ours.cards.items():
         other = theirs.cards[role]
         if card.kind != other.kind:
-            yield _fault(one, f"system.{role}", card.name, before, other.name)
+            yield _fault(chosen, f"system.{role}", card.name, before, other.name)
             continue
         for name, parameter in card.parameters.items():
             if parameter != other.parameters[name]:
                 key = f"system.{role}.{name}"
-                yield _fault(one, key, parameter.text, before, other.parameters[name].text)
+                yield _fault(chosen, key, parameter.text, before, other.parameters[name].text)
     if ours.broker != first.run.scenario.system.broker and before is not first:
         theirs = first.run.scenario.system
-        yield _fault(one, "system.broker", ours.broker.name, first, theirs.broker.name)
+        yield _fault(chosen, "system.broker", ours.broker.name, first, theirs.broker.name)
 
 
 def _facts(run: Run) -> dict[str, Any]:

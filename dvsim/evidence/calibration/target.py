@@ -85,7 +85,7 @@ class Target:
     def by_file(self, places: frozenset[int]) -> list[tuple[LabData, frozenset[int]]]:
         """Return the files of some cases, with the places of each."""
         files = {
-            str(self.cases[place].data.path): self.cases[place].data for place in sorted(places)
+            str(self.cases[index].data.path): self.cases[index].data for index in sorted(places)
         }
         return [
             (data, frozenset(at for at in places if str(self.cases[at].data.path) == path))
@@ -95,10 +95,10 @@ class Target:
     def names(self, places: frozenset[int]) -> str:
         """Return cases as options name them, sizes of a label together: ``r1:8,2048; r2:8``."""
         by: dict[str, list[int]] = {}
-        for place in sorted(
+        for index in sorted(
             places, key=lambda at: (self.cases[at].case.label, self.cases[at].size)
         ):
-            case = self.cases[place]
+            case = self.cases[index]
             sizes = by.setdefault(case.case.label, [])
             sizes += [case.size] if case.size not in sizes else []
         texts = {label: ",".join(map(str, sizes)) for label, sizes in by.items()}
@@ -122,16 +122,16 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     scenarios = _scenarios(card, data)
     cases: list[Asked] = []
     missing: list[tuple[str, str]] = []
-    for one in read:
-        own = [system for system in systems_of(scenarios) if is_reference(system, one)]
-        if not (own or data.scenarios or all("transport" in case.keys for case in one.cases)):
+    for measured in read:
+        own = [system for system in systems_of(scenarios) if is_reference(system, measured)]
+        if not (own or data.scenarios or all("transport" in case.keys for case in measured.cases)):
             _one_system(card, scenarios)
-        for case in one.cases:
-            found = answer(case, own or scenarios, one, data.taken)
+        for case in measured.cases:
+            found = answer(case, own or scenarios, measured, data.taken)
             if isinstance(found, str):
                 missing.append((case.name, found))
             else:
-                cases.append(Asked(one, case, found))
+                cases.append(Asked(measured, case, found))
     if not cases:
         name, reason = missing[0]
         file = str(read[0].path)

@@ -130,8 +130,8 @@ def _draws(
     few replications is itself uncertain, hence Student's t.
     """
     result = np.zeros((DRAWS, len(rows)))
-    for place in [None] if together else dict.fromkeys(row.place for row in rows):
-        columns = [n for n, row in enumerate(rows) if place is None or row.place == place]
+    for index in [None] if together else dict.fromkeys(row.place for row in rows):
+        columns = [n for n, row in enumerate(rows) if index is None or row.place == index]
         apart = np.array([_residuals(rows[number]) for number in columns])
         freedom = apart.shape[1] - 1
         normal = rng.standard_normal((DRAWS, apart.shape[1])) / math.sqrt(freedom)
@@ -147,14 +147,14 @@ def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None
     None if there are as many parameters as cases, which leaves nothing to estimate it from.
     """
     means = list(headlines(fitted).values())
-    left = len(means) - parameters
-    if left < 1:
+    freedom = len(means) - parameters
+    if freedom < 1:
         return None
     squares = sum(math.log(row.measured / row.simulated) ** 2 for row in means)
     variance = sum(float(_residuals(row).var(ddof=1)) for row in means) / len(means)
     # the error of the search is one of all cases
-    chance = variance * (1 + len(means) / left / trials)
-    return math.sqrt(max(0.0, squares / left - chance))
+    chance = variance * (1 + len(means) / freedom / trials)
+    return math.sqrt(max(0.0, squares / freedom - chance))
 
 
 def _free(jacobian: Floats, parameters: int) -> npt.NDArray[np.bool_]:
@@ -179,6 +179,6 @@ def _least_absolute(jacobian: Floats, errors: Floats) -> Floats:
         inner = np.einsum("bn,ni,nj->bij", weights, jacobian, jacobian)
         right = np.einsum("bn,ni,bn->bi", weights, jacobian, errors)
         steps = np.einsum("bij,bj->bi", np.linalg.pinv(inner, hermitian=True), right)
-        left = np.abs(errors - steps @ jacobian.T)
-        weights = 1 / np.maximum(left, 1e-3 * left.mean(axis=1, keepdims=True) + 1e-9)
+        residuals = np.abs(errors - steps @ jacobian.T)
+        weights = 1 / np.maximum(residuals, 1e-3 * residuals.mean(axis=1, keepdims=True) + 1e-9)
     return np.asarray(steps, dtype=np.float64)

@@ -167,13 +167,13 @@ def _factors(columns: Sequence[Column], grid: Grid | None) -> dict[int | str, Fa
     for column in columns:
         here = counts.setdefault(column.kind, {})
         for number in column.single_values():
-            place = column.place(number.value)
+            digit = column.place(number.value)
             if grid is not None:
-                count = grid.multiple(number.value, place)
+                count = grid.multiple(number.value, digit)
             else:
                 count = round(number.value) if number.decimals <= 0 else None
             if count is not None:
-                unit = max(1, round(place)) if grid is None else 1
+                unit = max(1, round(digit)) if grid is None else 1
                 here[count] = max(unit, here.get(count, 1))
     results = {kind: find_factor(here) for kind, here in counts.items()}
     return {kind: factor for kind, factor in results.items() if factor is not None}

@@ -62,13 +62,13 @@ class Grid:
     jitter: float
     log10_odds: float
 
-    def tolerance(self, value: float, place: float) -> float:
+    def tolerance(self, value: float, digit: float) -> float:
         """Return how far a value of which the last place is known may be from its multiple."""
-        return max(place / 2, self.jitter * value) + abs(value) * (self.high / self.low - 1)
+        return max(digit / 2, self.jitter * value) + abs(value) * (self.high / self.low - 1)
 
-    def multiple(self, value: float, place: float) -> int | None:
+    def multiple(self, value: float, digit: float) -> int | None:
         """Return which multiple a value is; None if it is none, or zero, or that is not known."""
-        number, tolerance = round(value / self.rate), self.tolerance(value, place)
+        number, tolerance = round(value / self.rate), self.tolerance(value, digit)
         on = number > 0 and abs(value - number * self.rate) <= tolerance < self.rate / 2
         return number if on else None
 

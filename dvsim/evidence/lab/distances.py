@@ -88,8 +88,8 @@ def wasserstein_bound(model: Floats, quantiles: Mapping[float, float]) -> float:
         return 0.0
     middles = (np.arange(model.size) + 0.5) / model.size
     inside = (middles > shares[0]) & (middles < shares[-1])
-    place = np.searchsorted(shares, middles[inside], "right") - 1
-    lower, upper = values[place], values[place + 1]
+    index = np.searchsorted(shares, middles[inside], "right") - 1
+    lower, upper = values[index], values[index + 1]
     area = np.maximum(0.0, np.maximum(lower - model[inside], model[inside] - upper))
     return float(area.sum() / model.size)
 

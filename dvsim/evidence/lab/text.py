@@ -144,8 +144,8 @@ def _between(judged: Judged) -> Iterator[str]:
         )
     for cross in judged.crossovers:
         text = [
-            "nowhere" if place is None else f"between {place[0]:,} and {place[1]:,} B"
-            for place in (cross.lab, cross.simulated)
+            "nowhere" if crossing is None else f"between {crossing[0]:,} and {crossing[1]:,} B"
+            for crossing in (cross.lab, cross.simulated)
         ]
         names = f"{cross.first} and {cross.second}"
         yield f"  {names} cross: laboratory {text[0]}, simulated {text[1]}"

@@ -134,8 +134,8 @@ def _changed(scenario: Spec, same: Same) -> Spec:
     card = partial(_changed_card, same)
     vary = tuple(_mapped(table.items(), card) for table in scenario.vary)
     changed = scenario.varied(vary)
-    for role, one in scenario.cards.items():
-        changed = changed.put(role, card(one))
+    for role, used in scenario.cards.items():
+        changed = changed.put(role, card(used))
     return changed
 
 

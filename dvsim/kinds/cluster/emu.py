@@ -71,16 +71,16 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
             Argument("trace"), None, "", "clients of a cluster leave none; backend sim has one"
         )
     for point in range(len(scenario.points)):
-        one = scenario.at(point)
-        work, system = one.workload, one.system
+        at_point = scenario.at(point)
+        work, system = at_point.workload, at_point.system
         clients = work.publishers + (work.consumers or 1)
         if emulation.urls:
-            for event in one.happening:
+            for event in at_point.happening:
                 if event.what in PRIVATE:
                     message = f"event.what = '{event.what}' {PRIVATE[event.what]}, and not these"
                     yield Fault(Argument("urls"), None, "", message)
-        yield from _simulated_alone(one)
-        if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
+        yield from _simulated_alone(at_point)
+        if clients > MOST_CLIENTS or (work.rate and consumers_of(at_point) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
             yield Fault(name, None, "workload.publishers", message)
         if work.message_bytes < LEAST_BYTES:
@@ -92,7 +92,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         if emulation.urls and system.queue == "mirrored":
             message = "mirrors are a policy, which only private nodes get"
             yield Fault(Argument("urls"), None, "", message)
-        if system.queue == "stream" and consumers_of(one) > work.queues:
+        if system.queue == "stream" and consumers_of(at_point) > work.queues:
             message = "consumers of a stream do not share it; backend emu has one for each"
             yield Fault(name, None, "workload.consumers", message)
 
@@ -100,7 +100,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
 def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
     """Yield what only the model does."""
     seconds = scenario.workload.seconds
-    limits = [one for one in scenario.happening if one.what in ALARMS]
+    limits = [event for event in scenario.happening if event.what in ALARMS]
     for event in limits:
         if event.what == "fill" and event.factor < 1:
             message = f"a volume is full with backend emu, which is 1, not {event.factor:g}"
@@ -128,8 +128,8 @@ def emulated(
         RunFailed: If a node cannot be reached, or a message is nowhere.
     """
     started = datetime.now(UTC)
-    question = {id(one): kind.question(one, how.emulation) for one in scenarios}
-    tasks = sum(len(one.points) for one in scenarios) * how.replications
+    question = {id(own): kind.question(own, how.emulation) for own in scenarios}
+    tasks = sum(len(own.points) for own in scenarios) * how.replications
     with Progress(tasks, visible=progress, what="runs") as shown:
         for scenario in scenarios:
             runs = []
@@ -156,7 +156,7 @@ def _runs(
     """
     points = [scenario.at(number) for number in range(len(scenario.points))]
     for nodes in dict.fromkeys(point.system.nodes for point in points):
-        own = [number for number, one in enumerate(points) if one.system.nodes == nodes]
+        own = [number for number, point in enumerate(points) if point.system.nodes == nodes]
         shown.under_way("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
         with _place(emulation, nodes) as place:
             for queue in dict.fromkeys(points[number].system.queue for number in own):
@@ -217,10 +217,10 @@ def asked_of(scenario: ClusterScenario) -> Asked:
         processing=processing if taking else None,
         deaths=[Death(during.start, during.stop, nodes) for during, nodes in deaths_of(scenario)],
         alarms=[
-            Alarm(ALARMS[one.what], during.start, during.stop, range(one.victims))
-            for one in scenario.happening
-            if one.what in ALARMS
-            for during in [one.during(work.seconds)]
+            Alarm(ALARMS[event.what], during.start, during.stop, range(event.victims))
+            for event in scenario.happening
+            if event.what in ALARMS
+            for during in [event.during(work.seconds)]
         ],
         away_s=scenario.cards["broker"]["failover"] * PS,
     )

@@ -42,11 +42,11 @@ def emptied(waiting: Floats, after: Floats, phases: Sequence[tuple[float, Floats
     >>> emptied(np.array([[1.0], [9.0]]), np.array([0.5, 1.0]), slow_then_fast).ravel()
     array([1., 3.])
     """
-    left, taken = waiting, np.zeros_like(waiting)
+    remaining, taken = waiting, np.zeros_like(waiting)
     for end, rates in phases:
-        served = np.minimum(left, rates * np.maximum(0.0, end - after)[:, None])
+        served = np.minimum(remaining, rates * np.maximum(0.0, end - after)[:, None])
         taken = taken + served / rates
-        left = left - served
+        remaining = remaining - served
     return taken
 
 

@@ -95,14 +95,14 @@ class ClusterKind(PointsKind):
             least = format_value(kept, "size")
             message = f"no room for messages: publishers are stopped where {least} or less is free"
             yield ("system", "storage", "size"), message
-        for place, event in (("event", scenario.event), ("then", scenario.then)):
+        for section, event in (("event", scenario.event), ("then", scenario.then)):
             if event.what == "fill" and event.victims > system.nodes:
                 message = f"{event.victims} volumes are filled, but there {_are(system.nodes)}"
-                yield (place, "victims"), message
+                yield (section, "victims"), message
         dead = sum(event.victims for event in scenario.happening if event.what == "kill")
         if dead > system.nodes:
-            place = "event" if scenario.event.what == "kill" else "then"
-            yield (place, "victims"), f"{dead} nodes die, but there {_are(system.nodes)}"
+            section = "event" if scenario.event.what == "kill" else "then"
+            yield (section, "victims"), f"{dead} nodes die, but there {_are(system.nodes)}"
         if work.rate is None:
             yield from _closed(scenario)
         elif work.consumers is not None:

@@ -63,7 +63,7 @@ class Sums:
         self.uses.append(np.array([(use.operations, use.bytes, use.syncs) for use in uses]))
         self.network += taken * float(sent.max())
 
-    def metrics(self, scenario: ClusterScenario, left: Left) -> dict[str, float]:
+    def metrics(self, scenario: ClusterScenario, stock: Left) -> dict[str, float]:
         """Return all metrics."""
         seconds = scenario.workload.seconds
         values, weights = (
@@ -76,7 +76,7 @@ class Sums:
         busiest = int(operations.argmax())
         month = monthly(scenario)
         out = self.given / seconds
-        behind = left.held + left.waiting + left.stranded
+        behind = stock.held + stock.waiting + stock.stranded
         block = written[busiest] / operations[busiest] * KB if operations[busiest] else 0.0
         numbers: dict[str, float] = {
             "rate_in": self.taken / seconds,
@@ -87,9 +87,9 @@ class Sums:
             "block": float(block),
             "fsyncs": float(syncs.max() * seconds),
             "network": self.network / seconds * MEGABIT,
-            "waiting": left.waiting,
-            "held": left.held,
-            "stranded": left.stranded,
+            "waiting": stock.waiting,
+            "held": stock.held,
+            "stranded": stock.stranded,
             "redelivered": self.redelivered,
             "resent": self.resent,
             "blocked": self.alarms / seconds,

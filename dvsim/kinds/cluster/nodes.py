@@ -131,7 +131,7 @@ class Nodes:
             delays = delays + ROUNDS * self._chunk(rate)
         spare = (power - work.taking * rate) / np.maximum(work.giving, 1e-12)
         most_given = np.maximum(both, spare)
-        gives = [(end, np.minimum(one, most_given) * led) for end, one in consumed]
+        gives = [(end, np.minimum(amount, most_given) * led) for end, amount in consumed]
         given, wait = _through(state.queues, logged, gives[0][1])
         state.queues, state.given = wait[-1], float(given.sum())
         used = work.taking * rate + work.giving * state.given
@@ -171,7 +171,7 @@ class Nodes:
         safe, wait = _through(state.logs, taken, can)
         state.logs = wait[-1]
         entries = np.minimum(rate * members, most)
-        cycles = [log.cycle(one) for log, one in zip(logs, entries, strict=True)]
+        cycles = [log.cycle(entry) for log, entry in zip(logs, entries, strict=True)]
         delays: Floats = wait / np.maximum(can, NOTHING) + ROUNDS * np.array(cycles)
         return safe, delays
 

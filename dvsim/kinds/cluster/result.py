@@ -20,10 +20,12 @@ def unsettled(metrics: Mapping[str, float]) -> str:
     ''
     """
     full, blocked = metrics.get("full", 0.0), metrics.get("blocked", 0.0)
-    told = [GROWS] if metrics["unstable"] > 0 else []
-    told += [f"a disk is full for {100 * full:.3g} % of the time"] if full > 0 else []
-    told += [f"publishers are stopped for {100 * blocked:.3g} % of the time"] if blocked > 0 else []
-    return "; ".join(told)
+    notes_of_run = [GROWS] if metrics["unstable"] > 0 else []
+    notes_of_run += [f"a disk is full for {100 * full:.3g} % of the time"] if full > 0 else []
+    notes_of_run += (
+        [f"publishers are stopped for {100 * blocked:.3g} % of the time"] if blocked > 0 else []
+    )
+    return "; ".join(notes_of_run)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,9 +34,11 @@ class ClusterStudy(PointsStudy):
 
     def notes(self) -> dict[int, str]:
         """Return by point why a replication of it does not settle, or what stopped publishers."""
-        worst = self.points.groupby("point")[[one for one in SHOWN if one in self.points]].max()
-        told = {
+        worst = self.points.groupby("point")[
+            [metric for metric in SHOWN if metric in self.points]
+        ].max()
+        unsettled_points = {
             int(str(point)): unsettled({str(name): float(value) for name, value in row.items()})
             for point, row in worst.iterrows()
         }
-        return {point: note for point, note in told.items() if note}
+        return {point: note for point, note in unsettled_points.items() if note}

@@ -49,22 +49,28 @@ def run_point(
 def factor_of(scenario: ClusterScenario, what: str, second: int) -> float:
     """Return by how much events of a sort multiply something in a second."""
     seconds = scenario.workload.seconds
-    own = [one for one in scenario.happening if one.what == what and second in one.during(seconds)]
-    return math.prod(one.factor for one in own)
+    own = [
+        event
+        for event in scenario.happening
+        if event.what == what and second in event.during(seconds)
+    ]
+    return math.prod(event.factor for event in own)
 
 
 def happens(scenario: ClusterScenario, what: str, second: int) -> bool:
     """Return whether an event of a sort is in a second."""
     seconds = scenario.workload.seconds
-    return any(one.what == what and second in one.during(seconds) for one in scenario.happening)
+    return any(
+        event.what == what and second in event.during(seconds) for event in scenario.happening
+    )
 
 
 def filled_of(scenario: ClusterScenario, second: int) -> Floats:
     """Return the share of each volume that something else has in a second."""
     filled = np.zeros(scenario.system.nodes)
-    for one in scenario.happening:
-        if one.what == "fill" and second in one.during(scenario.workload.seconds):
-            filled[: one.victims] = np.minimum(1.0, filled[: one.victims] + one.factor)
+    for event in scenario.happening:
+        if event.what == "fill" and second in event.during(scenario.workload.seconds):
+            filled[: event.victims] = np.minimum(1.0, filled[: event.victims] + event.factor)
     return filled
 
 
@@ -84,7 +90,7 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
     """
     work = scenario.workload
     seconds = scenario.workload.seconds
-    during = [one.during(seconds) for one in scenario.happening if one.what == "slow"]
+    during = [event.during(seconds) for event in scenario.happening if event.what == "slow"]
     changes = {at for own in during for at in (own.start, own.stop) if second < at < seconds}
     begins = [second, *sorted(changes)]
     found = []
@@ -98,11 +104,11 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
 
 def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
     """Return in which seconds nodes are dead, and which: those of a second event are others."""
-    kills = [one for one in scenario.happening if one.what == "kill"]
+    kills = [event for event in scenario.happening if event.what == "kill"]
     firsts = accumulate((kill.victims for kill in kills), initial=0)
     return [
-        (one.during(scenario.workload.seconds), range(first, first + one.victims))
-        for one, first in zip(kills, firsts, strict=False)
+        (kill.during(scenario.workload.seconds), range(first, first + kill.victims))
+        for kill, first in zip(kills, firsts, strict=False)
     ]
 
 
@@ -153,8 +159,8 @@ class _Run:
         # what the brokers may not take waits in the publishers
         over = max(0.0, float(state.processors.sum()) - workload.window * workload.publishers)
         held = state.held + over
-        left = Left(held, state.there - held - stranded, stranded)
-        numbers = self.sums.metrics(self.scenario, left)
+        stock = Left(held, state.there - held - stranded, stranded)
+        numbers = self.sums.metrics(self.scenario, stock)
         return Plain(numbers, notes=unsettled(numbers))
 
     def _happen(self, death: _Death, number: int) -> None:

@@ -156,7 +156,7 @@ class ClusterScenario(Spec):
     @property
     def happening(self) -> tuple[EventTable, ...]:
         """The events in which anything happens."""
-        return tuple(one for one in (self.event, self.then) if one.what != "nothing")
+        return tuple(event for event in (self.event, self.then) if event.what != "nothing")
 
     @property
     def copies(self) -> int:

@@ -30,7 +30,7 @@ def over_link(work: WordsTable, host: Card, link: Card) -> Time:
     if program.sorts:
         counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
         crowd = 1.0 if _buffered(work, link) else link["crowd"]
-        parts += [_moved(even, host, link, one, counts, crowd) for one in (PUT, GET)]
+        parts += [_moved(even, host, link, verb, counts, crowd) for verb in (PUT, GET)]
         keys = work.words * host["key"] * PS / host["cores"]
         parts.append(Time(keys, keys, 0.0, 0.0))
     return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))

@@ -34,7 +34,7 @@ def over_vortex(work: WordsTable, host: Card, card: Card) -> Time:
     parts = [_moved(work, host, card, program, work.words)]
     if program.sorts:
         counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
-        parts += [_moved(even, host, card, one, counts) for one in (PUT, GET)]
+        parts += [_moved(even, host, card, verb, counts) for verb in (PUT, GET)]
         keys = work.words * host["key"] * PS / host["cores"]
         parts.append(Time(keys, keys, 0.0, 0.0))
     return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))

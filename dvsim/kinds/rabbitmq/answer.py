@@ -74,7 +74,7 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
     scaled = ", ".join(f"{length:.3g}" for length in lengths)
     part = "" if scaled == "1" else f" with {scaled} of the messages of their scenarios"
     yield f"{len(runs)} runs{part}; whole messages over all receivers; {asked}"
-    ratios = {id(one.vortex): one.ratio for one in found}
+    ratios = {id(contest.vortex): contest.ratio for contest in found}
     head = ["run", "message", "msg/s", "±", "payload", *(["× TCP"] if found else []), "limit"]
     rows = []
     for run in runs:

@@ -282,7 +282,9 @@ def _full(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     each = work.messages / system.receivers * (work.message_bytes + system.rabbit["log_overhead"])
     free = system.storage["size"] - system.rabbit["disk_free"]
     if most * each > free:
-        needed, there = (format_value(round(one), "size") for one in (most * each, max(0, free)))
+        needed, there = (
+            format_value(round(amount), "size") for amount in (most * each, max(0, free))
+        )
         message = f"nobody drains the queues: a node keeps {needed}, and has room for {there}"
         yield ("system", "storage", "size"), message
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def capacity_of(system: System, size: int) -> Capacity:
     """Return the capacity of the cluster of a system, whose queues are on nodes of their own."""
     kind, queues = system.broker["queue"], system.receivers
-    place = Placement.even(kind, queues, system.nodes, system.copies)
-    return Capacity(kind, place.shares(), system.cards, size, queues, fed=True)
+    placement = Placement.even(kind, queues, system.nodes, system.copies)
+    return Capacity(kind, placement.shares(), system.cards, size, queues, fed=True)
 
 
 class ClusterBroker(Broker):

@@ -133,7 +133,7 @@ class ReceivingNode:
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
             drained = self._drain(taken)
-            draining = [drained, *[one for one in draining if not one.processed]]
+            draining = [drained, *[drain for drain in draining if not drain.processed]]
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
             burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps

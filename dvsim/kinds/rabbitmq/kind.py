@@ -101,7 +101,7 @@ class RabbitmqKind(Kind):
         numbers = point_numbers(
             scenario, summary_columns(tables.samples, tables.counters, scenario)
         )
-        metrics = {name: one.value for name, one in numbers.results.items()}
+        metrics = {name: value.value for name, value in numbers.results.items()}
         late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
         return Plain(metrics | {BEHIND: float(late.mean())})
 

@@ -61,25 +61,25 @@ class SwitchKind(PointsKind):
         self, scenario: SwitchScenario, document: Document
     ) -> tuple[SwitchScenario, list[Fault]]:
         """Read the packets of a trace, which lies beside the file that names it."""
-        name, place = scenario.traffic.trace, ("traffic", "trace")
+        name, key_path = scenario.traffic.trace, ("traffic", "trace")
         if not isinstance(name, str):
             return scenario, []
         from dvsim.kinds.switch.points import read_packets, said
 
-        origin = document.origin(place)
+        origin = document.origin(key_path)
         path = Path(name) if origin == OVERRIDES else Path(origin.file).parent / name
         if find.is_file(path) and path.stat().st_size > bounds.TRACE_BYTES:
             size, most = path.stat().st_size, bounds.TRACE_BYTES
             message = f"is a file of {size} B; a scenario may have {most}"
-            return scenario, [document.fault(place, message)]
+            return scenario, [document.fault(key_path, message)]
         try:
             packets = read_packets(path, scenario)
         except ValueError as error:
             near = None if find.is_file(path) else find.nearest(name, _tables_beside(path))
-            return scenario, [document.fault(place, said(str(error), "trace:"), near)]
+            return scenario, [document.fault(key_path, said(str(error), "trace:"), near)]
         if len(packets) > bounds.TRACE:
             message = f"has {len(packets)} packets; a scenario may have {bounds.TRACE}"
-            return scenario, [document.fault(place, message)]
+            return scenario, [document.fault(key_path, message)]
         return replace(scenario, traffic=replace(scenario.traffic, trace=packets)), []
 
     def refused(self, scenario: SwitchScenario) -> Iterator[tuple[KeyPath, str]]:

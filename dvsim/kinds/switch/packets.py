@@ -45,13 +45,13 @@ def add_record(
         whole = Event(at(first["slot"]), at(last["slot"] + 1), f"packet {packet}", facts)
         timeline.add("packets", "packet", "span", whole)
         entered = at(first["slot"]), at(first["slot"] + 1)
-        place = f"angle {first['angle']}, height {first['height']}"
+        node = f"angle {first['angle']}, height {first['height']}"
         arrow = ((timeline.arrow(), entered[0]),)
         sent = Event(*entered, f"packet {packet}", {"to": target}, arrow)
-        timeline.add("inputs", place, "work", sent)
+        timeline.add("inputs", node, "work", sent)
         if last["kind"] == LEFT:
             out = at(last["slot"] + 1)
-            gets = Event(out, out, f"packet {packet}", {"from": place}, (), arrow[0][0])
+            gets = Event(out, out, f"packet {packet}", {"from": node}, (), arrow[0][0])
             timeline.add("outputs", target, "moment", gets)
         for begin, end, cylinder in _stays(steps):
             stay = Event(at(begin), at(end), f"packet {packet}", {"cylinder": cylinder})

@@ -114,9 +114,9 @@ def _folded(ranks: int) -> tuple[int, Ints, Ints]:
     """
     power = 1 << (ranks.bit_length() - 1)
     rest = ranks - power
-    place = np.arange(power)
-    member = np.where(place < rest, 2 * place + 1, place + rest)
-    begin = np.where(place < rest, 2 * place, place + rest)
+    rank = np.arange(power)
+    member = np.where(rank < rest, 2 * rank + 1, rank + rest)
+    begin = np.where(rank < rest, 2 * rank, rank + rest)
     return power, member, np.append(begin, ranks)
 
 
@@ -136,12 +136,12 @@ def recursive_doubling_allgather(ranks: int) -> Messages:
 def _doubling(ranks: int) -> Messages:
     """Return the exchanges by which a power of two ranks gather what each of them has."""
     power, member, begin = _folded(ranks)
-    place, parts = np.arange(power), []
+    rank, parts = np.arange(power), []
     for step, mask in enumerate(_powers(power)):
-        group = place & ~(mask - 1)
+        group = rank & ~(mask - 1)
         first = begin[group]
         blocks = begin[group + mask] - first
-        parts.append(messages(step, member, member[place ^ mask], first, blocks))
+        parts.append(messages(step, member, member[rank ^ mask], first, blocks))
     return together(parts)
 
 
@@ -152,9 +152,9 @@ def recursive_doubling_allreduce(ranks: int) -> Messages:
     """Return exchanges of whole partial results, over distances that double."""
     power, member, _ = _folded(ranks)
     even, odd = _pairs(ranks, power)
-    place = np.arange(power)
+    rank = np.arange(power)
     parts = [
-        messages(step, member, member[place ^ mask], 0, ranks)
+        messages(step, member, member[rank ^ mask], 0, ranks)
         for step, mask in enumerate(_powers(power))
     ]
     before, behind = messages(0, even, odd, 0, ranks), messages(0, odd, even, 0, ranks)
@@ -165,9 +165,9 @@ def _halving(ranks: int) -> Messages:
     """Return the reduction of whole messages to the blocks of those that take part."""
     power, member, begin = _folded(ranks)
     even, odd = _pairs(ranks, power)
-    place, parts = np.arange(power), []
+    rank, parts = np.arange(power), []
     for step, mask in enumerate(reversed(_powers(power))):
-        other = place ^ mask
+        other = rank ^ mask
         group = other & ~(mask - 1)
         first = begin[group]
         parts.append(messages(step, member, member[other], first, begin[group + mask] - first))

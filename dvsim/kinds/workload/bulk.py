@@ -73,7 +73,7 @@ class Bulk:
     def _half(
         self, kind: int, given: npt.ArrayLike, other: npt.ArrayLike, size: npt.ArrayLike, tag: int
     ) -> None:
-        rank, peer, amount = (one.ravel() for one in np.broadcast_arrays(given, other, size))
+        rank, peer, amount = (column.ravel() for column in np.broadcast_arrays(given, other, size))
         if rank.size:
             operations = self.builder.extend(rank, kind, peer, amount, tag)
             if self.before is not None:

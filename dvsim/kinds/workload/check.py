@@ -54,10 +54,10 @@ def file_of(files: Sequence[str], rank: int, name: str) -> str:
 def fault_of(columns: Columns, number: int, message: str, name: str, files: Sequence[str]) -> Fault:
     """Return what is wrong with an operation, named by its rank and its place in that rank."""
     rank, line = int(columns[0][number]), int(columns[-1][number]) or None
-    place = int((columns[0][:number] == rank).sum())
+    number_of_rank = int((columns[0][:number] == rank).sum())
     known = 0 <= rank < len(files) or (rank >= 0 and len(files) == 1)
     file = file_of(files, rank, name) if known else name
-    return Fault(file, line, f"rank {rank}, operation {place}", message)
+    return Fault(file, line, f"rank {rank}, operation {number_of_rank}", message)
 
 
 def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str]) -> None:

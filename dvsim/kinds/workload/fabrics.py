@@ -106,15 +106,15 @@ class Chosen:
         byte_fs = 1e15 / self.rate
         own: list[int] = []
         if faults.slow or faults.cuts:
-            left = [network.planes] * network.ports
+            planes_alive = [network.planes] * network.ports
             for port, _ in set(faults.cuts):
-                left[port] -= 1
+                planes_alive[port] -= 1
             full = 1e15 / float(self.card["port_rate"])
             own = [
                 round(
                     max(byte_fs, full * network.planes / max(1, count)) * faults.slow.get(port, 1)
                 )
-                for port, count in enumerate(left)
+                for port, count in enumerate(planes_alive)
             ]
         return Ports(network.ports, round(byte_fs), WORD_BYTES, levels, own)
 
@@ -166,9 +166,9 @@ def _check_ways(core: CycleCore, ports: int, down: int, faults: Faults) -> None:
     if len(faults.links) < down:
         return
     some = {*range(0, ports, down), *(port for port, _ in faults.cuts)} - faults.dead
-    for one, other in combinations(sorted(some), 2):
-        if not core.ways(one, other):
-            message = f"ports {one} and {other} share no plane"
+    for own, other in combinations(sorted(some), 2):
+        if not core.ways(own, other):
+            message = f"ports {own} and {other} share no plane"
             raise ScenarioError.at(Argument("faults"), message, " and ".join(faults.told))
 
 
@@ -178,15 +178,15 @@ def _time(text: object) -> int:
 
 def _slope(text: object) -> int:
     """Read a time for each byte, with or without ``/B``, in femtoseconds."""
-    told = str(text)
-    value = read(told if "/" in told else f"{told}/B", "slope")
+    written = str(text)
+    value = read(written if "/" in written else f"{written}/B", "slope")
     return whole(value, text, "slope")
 
 
 def _size(text: object) -> int:
-    told = str(text)
-    if told.isdigit():
-        return min(int(told), MOST_EAGER)
+    written = str(text)
+    if written.isdigit():
+        return min(int(written), MOST_EAGER)
     return whole(read(text, "size"), text, "size")
 
 
@@ -239,7 +239,7 @@ def choose(
         ScenarioError: If there is no such fabric, or a setting is wrong.
     """
     if name == SMALLEST:
-        name = next((one for one, ports in PRESETS.items() if ports >= ranks), "dv216")
+        name = next((preset for preset, ports in PRESETS.items() if ports >= ranks), "dv216")
     if name in PRESETS:
         chosen = _vortex(name, settings)
         assert chosen.network is not None  # of a Data Vortex

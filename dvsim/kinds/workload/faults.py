@@ -108,7 +108,7 @@ def _add(faults: Faults, text: str, planes: int, tree: Tree) -> None:
         if "up" in keys:
             faults.links.append((*_link(text, keys, tree), plane))
         else:
-            faults.cuts += [(one, plane) for one in ([port] if port >= 0 else range(tree.ports))]
+            faults.cuts += [(own, plane) for own in ([port] if port >= 0 else range(tree.ports))]
     elif kind == "dead":
         faults.dead.add(port)
     elif kind == "slow":

@@ -157,10 +157,10 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
     fit = least_squares(residuals, np.zeros(len(free)), slopes, bounds=(-edge, edge))
     best = made(fit.x)
     worst = max(abs(ratio - 1) for ratio in ratios(best))
-    names = ", ".join(dict.fromkeys(one.name for one in measured))
-    said = f"{names}; times within {100 * worst:.1f} %"
+    names = ", ".join(dict.fromkeys(measurement.name for measurement in measured))
+    source = f"{names}; times within {100 * worst:.1f} %"
     changed = tuple(f"{key}={text}" for key, text in _texts(best).items())
-    return replace(best, card=_card(best, said), changed=changed, fitted=said)
+    return replace(best, card=_card(best, source), changed=changed, fitted=source)
 
 
 def _card(chosen: Chosen, text: str) -> Card:

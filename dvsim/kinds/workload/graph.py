@@ -140,20 +140,20 @@ class Graph:
     def told(self, operation: int) -> str:
         """Return an operation for a message: ``rank 3, operation 5: recv 8 B from 2, tag 0``."""
         rank = self.rank_of(operation)
-        place = operation - int(self.first[rank])
+        index = operation - int(self.first[rank])
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
-        kind, peer, tag = (int(one[operation]) for one in (self.kind, self.peer, self.tag))
+        kind, peer, tag = (int(column[operation]) for column in (self.kind, self.peer, self.tag))
         what = described(kind, peer, tag, int(self.size[operation]))
         if self.agent and tag in AGENT_TAGS:
             what = what.replace(f"tag {tag}", AGENT_TAGS[tag])
-        return f"rank {rank}, operation {place}{line}: {what}"
+        return f"rank {rank}, operation {index}{line}: {what}"
 
     def fault(self, operation: int, message: str) -> Fault:
         """Return what is wrong with an operation, with its file, line, rank and place in it."""
         rank = self.rank_of(operation)
-        place = operation - int(self.first[rank])
+        index = operation - int(self.first[rank])
         line = int(self.line[operation]) or None
-        key = f"rank {rank}, operation {place}"
+        key = f"rank {rank}, operation {index}"
         return Fault(self.file_of(rank), line, key, message)
 
 
@@ -282,14 +282,14 @@ class Builder:
                 stand for all operations.
         """
         self._close()
-        given = np.broadcast_arrays(*(np.atleast_1d(np.asarray(one)) for one in (
+        given = np.broadcast_arrays(*(np.atleast_1d(np.asarray(column)) for column in (
             rank, kind, peer, tag, size, cpu, nic, line
         )))  # fmt: skip
         begin = self._count
         self._count += given[0].size
         if self._count > self._room:
             self.make_room(self._count + self._count // 8)
-        self._parts.append(tuple(one.astype(np.int64) for one in given))
+        self._parts.append(tuple(column.astype(np.int64) for column in given))
         return np.arange(begin, self._count, dtype=np.int64)
 
     def require_many(
@@ -351,11 +351,11 @@ class Builder:
         order = np.argsort(columns[0], kind="stable")
         rank = columns[0][order]
         first = np.searchsorted(rank, np.arange(self.ranks + 1)).astype(np.int64)
-        place = np.empty(self._count, dtype=np.int64)
-        place[order] = np.arange(self._count)
-        start, to, after_start = self._successors(place, columns)
+        new_index = np.empty(self._count, dtype=np.int64)
+        new_index[order] = np.arange(self._count)
+        start, to, after_start = self._successors(new_index, columns)
         typed = zip(COLUMNS[1:], _TYPES[1:], columns[1:], strict=True)
-        sorted_columns = {name: one[order].astype(kind) for name, kind, one in typed}
+        sorted_columns = {name: column[order].astype(kind) for name, kind, column in typed}
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
@@ -368,7 +368,7 @@ class Builder:
         raise ScenarioError([fault_of(columns, number, message, self.name, self.files)])
 
     def _successors(
-        self, place: Ints, columns: list[Ints]
+        self, new_index: Ints, columns: list[Ints]
     ) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
         """Return start, to and after_start, of edges between sorted places."""
         self._close_edges()
@@ -392,7 +392,7 @@ class Builder:
             other_rank = int(rank[before[edge]])
             message = f"waits for an operation of rank {other_rank}; only messages join ranks"
             self._refuse(columns, int(behind[edge]), message)
-        before, behind = place[before], place[behind]
+        before, behind = new_index[before], new_index[behind]
         order = np.argsort(before, kind="stable")
         start = np.searchsorted(before[order], np.arange(self._count + 1)).astype(np.int64)
         return start, behind[order], started[order]

@@ -149,8 +149,8 @@ class Permutation(Skeleton):
                 if self.shift is None
                 else (bulk.all + self.shift) % self.ranks
             )
-            moves = target != bulk.all
-            bulk.messages(bulk.all[moves], target[moves], self.bytes)
+            is_other = target != bulk.all
+            bulk.messages(bulk.all[is_other], target[is_other], self.bytes)
         bulk.compute()
 
 

@@ -86,8 +86,8 @@ class Program:
         if number is None:
             number = self._known[key] = len(self._communicators)
             ranks = tuple(members)
-            place = {rank: at for at, rank in enumerate(ranks)}
-            self._communicators.append(Communicator(ranks, place))
+            rank_in_group = {rank: at for at, rank in enumerate(ranks)}
+            self._communicators.append(Communicator(ranks, rank_in_group))
         return number
 
     def members(self, communicator: int) -> tuple[int, ...]:

@@ -232,11 +232,11 @@ def _dead(fabric: Chosen, made: object) -> list[str]:
 
 def stalled(graph: Graph, course: Course) -> list[str]:
     """Return who waits for what, of a run in which operations can never complete."""
-    left = np.flatnonzero(course.state != ENDED)
+    unfinished = np.flatnonzero(course.state != ENDED)
     held = np.flatnonzero(course.state == OPEN)
-    ranks = np.unique(np.searchsorted(graph.first, left, side="right") - 1)
+    ranks = np.unique(np.searchsorted(graph.first, unfinished, side="right") - 1)
     lines = [
-        f"{graph.name}: {left.size} of {graph.operations} operations, of {ranks.size} ranks, "
+        f"{graph.name}: {unfinished.size} of {graph.operations} operations, of {ranks.size} ranks, "
         "can never complete"
     ]
     for operation in held[:FEW].tolist():

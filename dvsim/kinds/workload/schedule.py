@@ -155,10 +155,10 @@ class Schedule:
         """Shape (operations,): whether an operation is of the last step of its rank."""
         return self._ends(self.start[1:] - 1)
 
-    def _ends(self, place: Ints) -> npt.NDArray[np.bool_]:
+    def _ends(self, index: Ints) -> npt.NDArray[np.bool_]:
         if not self.kind.size:
             return np.zeros(0, dtype=bool)
-        last = np.clip(place, 0, self.kind.size - 1)[self.rank]
+        last = np.clip(index, 0, self.kind.size - 1)[self.rank]
         is_last: npt.NDArray[np.bool_] = self.step == self.step[last]
         return is_last
 

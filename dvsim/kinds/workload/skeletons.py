@@ -71,12 +71,12 @@ def decomposed(ranks: int, given: Sequence[int]) -> tuple[int, ...]:
         ValueError: If their product cannot be the number of ranks.
     """
     fixed = [side for side in given if side]
-    left, more = divmod(ranks, int(np.prod(fixed, dtype=np.int64)) if fixed else 1)
+    remaining, more = divmod(ranks, int(np.prod(fixed, dtype=np.int64)) if fixed else 1)
     free = len(given) - len(fixed)
-    if more or left < 1 or (free == 0 and left != 1):
-        told = " × ".join(map(str, given))
-        raise ValueError(f"a decomposition of {told} does not fit {ranks} ranks")
-    chosen = iter(_cube(left, free))
+    if more or remaining < 1 or (free == 0 and remaining != 1):
+        wanted = " × ".join(map(str, given))
+        raise ValueError(f"a decomposition of {wanted} does not fit {ranks} ranks")
+    chosen = iter(_cube(remaining, free))
     return tuple(side or next(chosen) for side in given)
 
 
@@ -107,8 +107,8 @@ def _beside(sizes: Sequence[int], way: Sequence[int]) -> tuple[Ints, Ints]:
     places = _places(sizes)
     there = np.ones(int(np.prod(sizes)), dtype=bool)
     step, far = 1, 0
-    for place, size, direction in zip(places, sizes, way, strict=True):
-        there &= (place + direction >= 0) & (place + direction < size)
+    for coordinate, size, direction in zip(places, sizes, way, strict=True):
+        there &= (coordinate + direction >= 0) & (coordinate + direction < size)
         far += direction * step
         step *= size
     source = np.flatnonzero(there)

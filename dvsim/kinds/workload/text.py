@@ -82,14 +82,14 @@ def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     yield f"{changes_of(scenario).name}: {scenario.title}"
     table = study.points.drop(columns="replication").groupby("point").mean()
     rows, first = [], float(table["time"].iloc[0])
-    for number, one in table.iterrows():
+    for number, row in table.iterrows():
         point = scenario.points[int(str(number))]
-        time = float(one["time"])
-        shares = [_share(float(one[f"{name}_time"]), time) for name in PARTS]
+        time = float(row["time"])
+        shares = [_share(float(row[f"{name}_time"]), time) for name in PARTS]
         ratio = f"{time / first:.3f}" if first else "-"
-        rate = "-" if math.isnan(one["message_rate"]) else amount_text(one["message_rate"])
-        told = [str(point[key]) for key in keys]
-        rows.append([*told, amount_text(time * NS, unit="s"), ratio, *shares, rate])
+        rate = "-" if math.isnan(row["message_rate"]) else amount_text(row["message_rate"])
+        cells = [str(point[key]) for key in keys]
+        rows.append([*cells, amount_text(time * NS, unit="s"), ratio, *shares, rate])
     yield (
         f"  {amount_text(first * NS, unit='s')}"
         + (" at the first point" if len(rows) > 1 else "")

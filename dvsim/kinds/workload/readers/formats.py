@@ -204,8 +204,8 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
     if not groups:
         parts = next(folder.rglob("*.evt"), None)
         if parts is not None:
-            place = parts.relative_to(folder)
-            refuse(folder, None, f"has {place}, but no anchor file of an OTF2 archive, NAME.otf2")
+            trace = parts.relative_to(folder)
+            refuse(folder, None, f"has {trace}, but no anchor file of an OTF2 archive, NAME.otf2")
         known = ", ".join(known_format.title for known_format in FORMATS.values())
         refuse(folder, None, f"has no trace of a format that can be read: {known}")
     if len(groups) > 1:

@@ -99,15 +99,15 @@ class _Reading:
         self.agent = int(agent[1]) if agent else 0
         self.blocks = sum(line.count("rank") for line in lines)
         for self.line, line in enumerate(lines, 1):
-            place = len(line) - len(line.lstrip())
-            while place < len(line):
-                match = _STATEMENT.match(line, place)
+            column = len(line) - len(line.lstrip())
+            while column < len(line):
+                match = _STATEMENT.match(line, column)
                 if match is None:
                     raise self.wrong(
-                        f"is no statement of GOAL: {line[place:].strip()[:MOST_SHOWN]}"
+                        f"is no statement of GOAL: {line[column:].strip()[:MOST_SHOWN]}"
                     )
                 self.take(match)
-                place = match.end()
+                column = match.end()
         if self.builder is None:
             raise self.wrong("has no num_ranks", 1)
         if self.rank >= 0:

@@ -145,7 +145,7 @@ class Rank:
     @property
     def locked(self) -> set[tuple[int, int]]:
         """The windows, and places in them, that the rank locks for itself alone."""
-        return {place for thread in self.threads for place in self.windows.exclusive(thread)}
+        return {window for thread in self.threads for window in self.windows.exclusive(thread)}
 
     def read(self, begin: int, contested: Collection[tuple[int, int]]) -> None:
         """Add all calls of the rank; those of several threads are in the order of their events.

@@ -88,7 +88,7 @@ def _there(folder: Path, name: str) -> Path | None:
     """Return the file of a name in a folder, or with its last part; None if there is none."""
     try:
         places = [folder / name, folder / Path(name).name]
-        inside = [place for place in places if place.resolve().is_relative_to(folder)]
+        inside = [path for path in places if path.resolve().is_relative_to(folder)]
         return next((place for place in inside if place.is_file()), None)
     except (OSError, ValueError):  # no name that a file can have
         return None

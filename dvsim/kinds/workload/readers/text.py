@@ -28,18 +28,18 @@ def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> N
 
 
 @contextmanager
-def of_rank(rank: int, place: Callable[[], int], what: str) -> Iterator[None]:
+def of_rank(rank: int, count: Callable[[], int], what: str) -> Iterator[None]:
     """Name the rank, and the place in it, in errors that name no key of their own.
 
     Args:
         rank: Whose file or lines are read.
-        place: Gives how many operations of the rank have been read, in the words of its format:
+        count: Gives how many operations of the rank have been read, in the words of its format:
             `what`.
     """
     try:
         yield
     except ScenarioError as error:
-        key = f"rank {rank}, {what} {place()}"
+        key = f"rank {rank}, {what} {count()}"
         named = [fault if fault.key else replace(fault, key=key) for fault in error.faults]
         raise ScenarioError(named) from None
 

@@ -43,7 +43,7 @@ def unpack(path: Path, head: bytes, folder: Path) -> None:
                     _single(path, first, file, folder)
                     return
         with tarfile.open(path) as archive:
-            left = MOST_BYTES
+            remaining = MOST_BYTES
             for count, member in enumerate(archive):
                 target = (folder / member.name).resolve()
                 if count >= MOST_MEMBERS:
@@ -55,8 +55,8 @@ def unpack(path: Path, head: bytes, folder: Path) -> None:
                     continue
                 if not member.isfile():
                     refuse(path, None, f"has a member that is no file: {member.name!r}")
-                left -= member.size
-                if left < 0:
+                remaining -= member.size
+                if remaining < 0:
                     refuse(path, None, f"has more than {MOST_BYTES} bytes")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source = archive.extractfile(member)
@@ -82,12 +82,12 @@ def _is_old_tar(path: Path) -> bool:
 def _single(path: Path, first: bytes, file: IO[bytes], folder: Path) -> None:
     """Unpack a file that is compressed alone."""
     name = path.stem if path.stem and "." in path.name[1:] else "trace"
-    left = MOST_BYTES
+    remaining = MOST_BYTES
     with (folder / name).open("wb") as out:
         part = first
         while part:
-            left -= len(part)
-            if left < 0:
+            remaining -= len(part)
+            if remaining < 0:
                 refuse(path, None, f"has more than {MOST_BYTES} bytes")
             out.write(part)
             part = file.read(1 << 20)
