@@ -16,14 +16,14 @@
 
 enum { TRIES = 100 };
 
-static int create(const char *path, char *made, size_t room)
+static int create(const char *path, char *made, size_t size)
 {
     for (int i = 0; i < TRIES; i++) {
         uint32_t drawn = 0;
         if (!entropy_draw(&drawn, sizeof drawn)) {
             drawn = (uint32_t)getpid() + (uint32_t)i; /* new it is all the same */
         }
-        snprintf(made, room, "%s.%08" PRIx32, path, drawn);
+        snprintf(made, size, "%s.%08" PRIx32, path, drawn);
         int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
@@ -34,13 +34,13 @@ static int create(const char *path, char *made, size_t room)
 
 FILE *atomic_file_begin(const char *path, char **made)
 {
-    size_t room = strlen(path) + 16;
-    *made = malloc(room);
+    size_t size = strlen(path) + 16;
+    *made = malloc(size);
     if (*made == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    int fd = create(path, *made, room);
+    int fd = create(path, *made, size);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file == NULL) {
         int error = errno;

@@ -27,7 +27,7 @@ void consumer_put(struct consumer *consumer, struct message *envelope)
     while (consumer->inbox.count >= MOST_INBOX && !atomic_load(&consumer->ended)) {
         kick(consumer);
         struct timespec until = timespec_in(1000000000);
-        if (pthread_cond_clockwait(&consumer->room, &consumer->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
+        if (pthread_cond_clockwait(&consumer->free_slot, &consumer->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
             bridge_guard(consumer->bridge);
         }
     }
@@ -62,7 +62,7 @@ static void read_inbox(struct consumer *consumer)
     struct message *message;
     consumer->inbox = (struct queue){NULL, NULL, 0};
     consumer->nudged = false;
-    pthread_cond_signal(&consumer->room);
+    pthread_cond_signal(&consumer->free_slot);
     pthread_mutex_unlock(&consumer->lock);
     while ((message = queue_take(&envelopes)) != NULL) {
         struct vic_envelope envelope;
@@ -231,7 +231,7 @@ static void *run(void *self)
     }
     atomic_store(&consumer->ended, true);
     pthread_mutex_lock(&consumer->lock);
-    pthread_cond_signal(&consumer->room);
+    pthread_cond_signal(&consumer->free_slot);
     pthread_mutex_unlock(&consumer->lock);
     return NULL;
 }
@@ -247,7 +247,7 @@ struct consumer *consumer_start(struct bridge *bridge)
     atomic_store(&consumer->link.fd, -1);
     snprintf(consumer->link.name, sizeof consumer->link.name, "vicbridge card %u, consumer", bridge->me);
     pthread_mutex_init(&consumer->lock, NULL);
-    pthread_cond_init(&consumer->room, NULL);
+    pthread_cond_init(&consumer->free_slot, NULL);
     consumer->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (consumer->wake < 0 || pthread_create(&consumer->thread, NULL, run, consumer) != 0) {
         close(consumer->wake);

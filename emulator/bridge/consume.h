@@ -67,7 +67,7 @@ struct consumer {
     _Atomic bool ended;
 
     pthread_mutex_t lock; /* of the inbox */
-    pthread_cond_t room;
+    pthread_cond_t free_slot;
     struct queue inbox; /* envelopes off the card */
     bool nudged;
 

@@ -102,9 +102,9 @@ bool deliver_waiting(struct consumer *consumer, struct channel *channel)
 
 static bool has_room(struct consumer *consumer)
 {
-    bool room = link_has_room(&consumer->link, ANSWER);
-    consumer->wants_room |= !room;
-    return room;
+    bool fits = link_has_room(&consumer->link, ANSWER);
+    consumer->wants_room |= !fits;
+    return fits;
 }
 
 /* Without room it waits with what is acknowledged. */

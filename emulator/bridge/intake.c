@@ -12,7 +12,7 @@ enum { FIRST_CAPACITY = 4096, LOOK = 1024 };
 
 struct taker {
     struct bridge *bridge;
-    struct message *room;      /* for the next envelope */
+    struct message *next;      /* for the next envelope */
     unsigned *publisher_of;    /* of each card; connections: none yet */
     unsigned known;            /* cards that have published */
     uint64_t *opens, opens_ns; /* vic_peer_opens, and when that was */
@@ -96,9 +96,9 @@ static struct publisher *publisher_for(struct taker *taker, uint32_t src)
 static void publish(struct taker *taker, const struct vic_envelope *envelope)
 {
     struct bridge *bridge = taker->bridge;
-    struct message *message = taker->room;
+    struct message *message = taker->next;
     const char *key = bridge->options.key;
-    taker->room = NULL;
+    taker->next = NULL;
     count_taken(bridge, envelope->bytes);
     message->session = envelope->session;
     message->id = envelope->id;
@@ -121,9 +121,9 @@ static void handle(struct taker *taker, uint32_t src, size_t bytes)
 {
     struct bridge *bridge = taker->bridge;
     struct vic_envelope envelope;
-    taker->room->src = src;
-    taker->room->bytes = bytes;
-    if (vic_envelope_unpack(taker->room->data, bytes, &envelope) != VIC_OK) {
+    taker->next->src = src;
+    taker->next->bytes = bytes;
+    if (vic_envelope_unpack(taker->next->data, bytes, &envelope) != VIC_OK) {
         count(&bridge->counters.malformed, 1);
         return;
     }
@@ -132,8 +132,8 @@ static void handle(struct taker *taker, uint32_t src, size_t bytes)
     case VIC_SUBSCRIBE:
     case VIC_UNSUBSCRIBE:
     case VIC_ACK:
-        consumer_put(bridge->consumer, taker->room);
-        taker->room = NULL;
+        consumer_put(bridge->consumer, taker->next);
+        taker->next = NULL;
         break;
     case VIC_BIND: break; /* for other clients: they are sent to every card */
     case VIC_UNBIND: break;
@@ -143,15 +143,15 @@ static void handle(struct taker *taker, uint32_t src, size_t bytes)
 
 static bool have_room(struct taker *taker, size_t bytes)
 {
-    if (taker->room == NULL || taker->room->capacity < bytes) {
-        message_free(taker->room);
-        taker->room = message_new(bytes > FIRST_CAPACITY ? bytes : FIRST_CAPACITY);
+    if (taker->next == NULL || taker->next->capacity < bytes) {
+        message_free(taker->next);
+        taker->next = message_new(bytes > FIRST_CAPACITY ? bytes : FIRST_CAPACITY);
     }
-    if (taker->room == NULL) {
+    if (taker->next == NULL) {
         log_error("no memory for a message of %zu bytes", bytes);
         bridge_stop(taker->bridge, STOP_FAILED);
     }
-    return taker->room != NULL;
+    return taker->next != NULL;
 }
 
 /* The status of a receive that gave nothing. */
@@ -178,10 +178,10 @@ static int take_one(struct taker *taker, uint64_t timeout_ns)
     if (!have_room(taker, bytes)) {
         return VIC_ESYS;
     }
-    int status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity,
+    int status = vic_message_recv(taker->bridge->messages, &src, taker->next->data, taker->next->capacity,
                                   &bytes, timeout_ns);
     if (status == VIC_ENOSPC && have_room(taker, bytes)) {
-        status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity,
+        status = vic_message_recv(taker->bridge->messages, &src, taker->next->data, taker->next->capacity,
                                   &bytes, 0);
     }
     if (status == VIC_OK) {
@@ -218,7 +218,7 @@ void take_all(struct bridge *bridge)
         }
     }
     kick_all(bridge);
-    message_free(taker.room);
+    message_free(taker.next);
     free(taker.publisher_of);
     free(taker.opens);
 }

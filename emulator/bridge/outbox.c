@@ -54,8 +54,8 @@ static int send_all(struct link *link, struct iovec *partial, size_t parts)
     while (message.msg_iovlen > 0) {
         ssize_t sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
-            struct pollfd room = {link->fd, POLLOUT, 0};
-            if (poll(&room, 1, stall_ms(link)) == 0) {
+            struct pollfd writable = {link->fd, POLLOUT, 0};
+            if (poll(&writable, 1, stall_ms(link)) == 0) {
                 return AMQP_STATUS_TIMEOUT;
             }
         } else if (sent < 0 && errno != EINTR) {

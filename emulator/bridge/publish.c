@@ -142,7 +142,7 @@ static void set_state(struct publisher *publisher, int state)
 {
     pthread_mutex_lock(&publisher->lock);
     publisher->state = state;
-    pthread_cond_broadcast(&publisher->room);
+    pthread_cond_broadcast(&publisher->free_slot);
     pthread_mutex_unlock(&publisher->lock);
 }
 
@@ -215,7 +215,7 @@ static void *run(void *self)
 bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number)
 {
     *publisher = (struct publisher){.bridge = bridge, .number = number, .link = {.options = &bridge->options}};
-    condition_make(&publisher->room);
+    condition_make(&publisher->free_slot);
     pthread_mutex_init(&publisher->lock, NULL);
     atomic_store(&publisher->link.fd, -1);
     snprintf(publisher->link.name, sizeof publisher->link.name, "vicbridge card %u, publisher %u", bridge->me,

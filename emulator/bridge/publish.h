@@ -17,7 +17,7 @@ struct publisher {
     int wake; /* an eventfd: look round */
 
     pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t room;
+    pthread_cond_t free_slot;
     struct queue todo;       /* what came off the card */
     size_t held, held_bytes; /* todo and everything below */
     bool sleeps, room_wanted;

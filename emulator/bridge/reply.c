@@ -29,21 +29,21 @@ static void forget(struct replies *replies, struct backlog *to, size_t count)
 /* Room for one more. False: no memory. */
 static bool make_room(struct backlog *to)
 {
-    if (to->first + to->count < to->room) {
+    if (to->first + to->count < to->capacity) {
         return true;
     }
-    if (to->first > to->room / 2) { /* so that each is moved once at most */
+    if (to->first > to->capacity / 2) { /* so that each is moved once at most */
         memmove(to->answer, to->answer + to->first, to->count * sizeof *to->answer);
         to->first = 0;
         return true;
     }
-    size_t room = to->room == 0 ? 256 : 2 * to->room;
-    struct answer *more = realloc(to->answer, room * sizeof *more);
+    size_t capacity = to->capacity == 0 ? 256 : 2 * to->capacity;
+    struct answer *more = realloc(to->answer, capacity * sizeof *more);
     if (more == NULL) {
         return false;
     }
     to->answer = more;
-    to->room = room;
+    to->capacity = capacity;
     return true;
 }
 
@@ -73,7 +73,7 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
 /* One envelope with the first answers of the same kind; how many there were, 0: the client has no room. */
 static size_t send_some(struct replies *replies, uint32_t card, const struct backlog *to, size_t at)
 {
-    unsigned char ids[8 * MOST_IDS], room[VIC_ENVELOPE_MOST + sizeof ids];
+    unsigned char ids[8 * MOST_IDS], text[VIC_ENVELOPE_MOST + sizeof ids];
     const struct answer *first = &to->answer[to->first + at];
     size_t number = 1, bytes = 0;
     while (at + number < to->count && number <= MOST_IDS && first[number].session == first->session &&
@@ -87,8 +87,8 @@ static size_t send_some(struct replies *replies, uint32_t card, const struct bac
                                     .id = first->id,
                                     .body = ids,
                                     .bytes = 8 * (number - 1)};
-    vic_envelope_pack(room, sizeof room, &envelope, &bytes);
-    return vic_message_send(replies->bridge->messages, card, room, bytes, 0) == VIC_OK ? number : 0;
+    vic_envelope_pack(text, sizeof text, &envelope, &bytes);
+    return vic_message_send(replies->bridge->messages, card, text, bytes, 0) == VIC_OK ? number : 0;
 }
 
 static void send_to(struct replies *replies, uint32_t card)

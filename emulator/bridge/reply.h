@@ -12,7 +12,7 @@ struct answer {
 /* To one card. */
 struct backlog {
     struct answer *answer; /* from `first` on */
-    size_t first, count, room;
+    size_t first, count, capacity;
 };
 
 struct replies {

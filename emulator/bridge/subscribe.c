@@ -59,7 +59,7 @@ void refusals_forget(struct consumer *consumer)
 static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
                    const char *queue, size_t queue_bytes, const char *why)
 {
-    unsigned char room[2048]; /* no text is longer */
+    unsigned char packed[2048]; /* no text is longer */
     size_t bytes = 0;
     struct vic_envelope envelope = {.kind = VIC_REFUSAL,
                                     .session = session,
@@ -69,9 +69,9 @@ static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, u
                                     .body = why,
                                     .bytes = strlen(why)};
     log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
-    vic_envelope_pack(room, sizeof room, &envelope, &bytes);
-    if (vic_message_send(consumer->bridge->messages, card, room, bytes, 0) != VIC_OK) {
-        keep_refusal(consumer, card, room, bytes);
+    vic_envelope_pack(packed, sizeof packed, &envelope, &bytes);
+    if (vic_message_send(consumer->bridge->messages, card, packed, bytes, 0) != VIC_OK) {
+        keep_refusal(consumer, card, packed, bytes);
     }
 }
 

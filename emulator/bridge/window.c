@@ -57,7 +57,7 @@ bool publisher_put(struct publisher *publisher, struct message *message)
         if (publisher->sleeps && publisher->todo.count > 0) {
             publisher_kick(publisher);
         }
-        if (pthread_cond_timedwait(&publisher->room, &publisher->lock, &until) == ETIMEDOUT) {
+        if (pthread_cond_timedwait(&publisher->free_slot, &publisher->lock, &until) == ETIMEDOUT) {
             pthread_mutex_unlock(&publisher->lock);
             bridge_guard(publisher->bridge);
             vic_message_flush(publisher->bridge->messages, 0); /* what was damaged on its way is sent again */
@@ -91,7 +91,7 @@ static void give_room(struct publisher *publisher, size_t number, size_t bytes)
     bool many = publisher->held <= options->window - options->window / 8 &&
                 publisher->held_bytes <= options->window_bytes - options->window_bytes / 8;
     if (publisher->room_wanted && (many || publisher->held == 0)) {
-        pthread_cond_signal(&publisher->room);
+        pthread_cond_signal(&publisher->free_slot);
     }
     /* under the lock: otherwise the next messages are counted beside these, and exceed the window */
     atomic_fetch_sub_explicit(&publisher->bridge->counters.in_flight, number, memory_order_relaxed);

@@ -59,7 +59,7 @@ struct side { /* a card, as the coordinator sees it */
     uint64_t closed_ns;  /* wall clock: it is closed or away since then, and might come back */
     uint64_t fifo_words;
     uint64_t *staged;
-    size_t staged_words, staged_room;
+    size_t staged_words, staged_capacity;
     bool in_barrier;
     uint32_t barrier_tag;
     int64_t barrier_ps;
@@ -81,12 +81,12 @@ struct coordinator {
     dvsim_network *network;
     int64_t next_slot;
     struct flight *flights;
-    int64_t flights_room, free_flight, in_flight;
+    int64_t flights_capacity, free_flight, in_flight;
     int64_t *landed, landed_count, landed_done; /* flights that arrive at landed_ps, by the cards they come from */
-    int64_t landed_room, landed_ps;
+    int64_t landed_capacity, landed_ps;
     uint32_t *landed_from; /* [cards + 1] */
     struct due *heap;
-    size_t events, heap_room;
+    size_t events, heap_capacity;
     uint64_t numbers;
     int64_t sim_ps;   /* cards and network are simulated up to here */
     int64_t bound_ps; /* and may be simulated up to here */

@@ -45,9 +45,9 @@ _Static_assert(MOST_CARDS <= 1 << CARD_BITS && NUMBER_BITS + CARD_BITS < 64, "an
 
 void events_add(struct coordinator *coord, int64_t at_ps, struct event *event)
 {
-    if (coord->events == coord->heap_room) {
-        size_t room = coord->heap_room ? 2 * coord->heap_room : 1024;
-        struct due *longer = realloc(coord->heap, room * sizeof *longer);
+    if (coord->events == coord->heap_capacity) {
+        size_t capacity = coord->heap_capacity ? 2 * coord->heap_capacity : 1024;
+        struct due *longer = realloc(coord->heap, capacity * sizeof *longer);
         if (longer == NULL) {
             coord->failed = true;
             free(event->staged);
@@ -55,7 +55,7 @@ void events_add(struct coordinator *coord, int64_t at_ps, struct event *event)
             return;
         }
         coord->heap = longer;
-        coord->heap_room = room;
+        coord->heap_capacity = capacity;
     }
     uint64_t rank = ((uint64_t)event->order << CARD_BITS | event->card) << NUMBER_BITS | coord->numbers++;
     coord->heap[coord->events++] = (struct due){at_ps, rank, event};
@@ -157,15 +157,15 @@ void events_do(struct coordinator *coord)
 
 static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32_t words)
 {
-    if (side->staged_words + words > side->staged_room) {
-        size_t room = 2 * (side->staged_words + words);
-        uint64_t *longer = realloc(side->staged, room * sizeof *longer);
+    if (side->staged_words + words > side->staged_capacity) {
+        size_t capacity = 2 * (side->staged_words + words);
+        uint64_t *longer = realloc(side->staged, capacity * sizeof *longer);
         if (longer == NULL) {
             side->coord->failed = true;
             return;
         }
         side->staged = longer;
-        side->staged_room = room;
+        side->staged_capacity = capacity;
     }
     for (uint32_t i = 0; i < words; i++) {
         side->staged[side->staged_words++] = ring[(from + i) % POST_WORDS];
@@ -206,7 +206,7 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
     if (p->kind == POST_ENGINE_SEND || p->kind == POST_ENGINE_PUT || p->kind == POST_CHECK) {
         event->staged = side->staged;
         side->staged = NULL;
-        side->staged_words = side->staged_room = 0;
+        side->staged_words = side->staged_capacity = 0;
     }
     events_add(side->coord, p->at_ps < now ? now : p->at_ps, event);
 }

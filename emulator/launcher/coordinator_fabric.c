@@ -127,16 +127,16 @@ int64_t fabric_next_ps(struct coordinator *coord)
 static int64_t new_flight(struct coordinator *coord)
 {
     if (coord->free_flight < 0) {
-        int64_t before = coord->flights_room, room = before ? 2 * before : 1024;
-        struct flight *longer = realloc(coord->flights, (size_t)room * sizeof *longer);
+        int64_t before = coord->flights_capacity, capacity = before ? 2 * before : 1024;
+        struct flight *longer = realloc(coord->flights, (size_t)capacity * sizeof *longer);
         if (longer == NULL) {
             return -1;
         }
-        for (int64_t i = before; i < room; i++) {
-            longer[i].next_free = i + 1 < room ? i + 1 : -1;
+        for (int64_t i = before; i < capacity; i++) {
+            longer[i].next_free = i + 1 < capacity ? i + 1 : -1;
         }
         coord->flights = longer;
-        coord->flights_room = room;
+        coord->flights_capacity = capacity;
         coord->free_flight = before;
     }
     int64_t flight = coord->free_flight;
@@ -181,13 +181,13 @@ static void feed(struct side *side, int64_t now_ps)
 {
     struct coordinator *coord = side->coord;
     const int64_t planes = coord->job->config.model.planes;
-    int64_t room = 0;
+    int64_t most = 0;
     if (dvsim_vic_waits(side->vic)) {
-        room = planes * (1 + coord->link_slots) - dvsim_network_waiting(coord->network, side->number);
-        room = room < planes ? room : planes;
+        most = planes * (1 + coord->link_slots) - dvsim_network_waiting(coord->network, side->number);
+        most = most < planes ? most : planes;
     }
-    while (room > 0 && send_one(side, now_ps)) {
-        room--;
+    while (most > 0 && send_one(side, now_ps)) {
+        most--;
     }
 }
 
@@ -210,14 +210,14 @@ static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
 /* Keep the packets that arrive at at_ps, in the order of the cards that sent them, for fabric_land. */
 static void line_up(struct coordinator *coord, const dvsim_completion *done, int64_t count, int64_t at_ps)
 {
-    if (count > coord->landed_room) {
+    if (count > coord->landed_capacity) {
         int64_t *longer = realloc(coord->landed, 2 * (size_t)count * sizeof *longer);
         if (longer == NULL) {
             coord->failed = true;
             return;
         }
         coord->landed = longer;
-        coord->landed_room = 2 * count;
+        coord->landed_capacity = 2 * count;
     }
     uint32_t *from = coord->landed_from;
     memset(from, 0, (coord->cards + 1) * sizeof *from);
@@ -291,18 +291,18 @@ static void check(struct coordinator *coord, uint32_t card, uint32_t from, const
 /* Add an arrival to the trace of the card that sent the packet. */
 static void record(struct coordinator *coord, int64_t at_ps, uint32_t from, uint32_t to, const dvsim_vic_packet *packet)
 {
-    uint32_t counter = dvsim_header_counter(packet->header), room = coord->job->config.trace_records;
+    uint32_t counter = dvsim_header_counter(packet->header), capacity = coord->job->config.trace_records;
     struct trace_head *trace = job_trace(coord->job, from);
     int64_t given_ps = packet->given_ps - coord->pcie.crossing_ps;
     struct trace_record what = {.at_ns = (uint64_t)at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
                                 .number = counter, .count = 1,
                                 .value = dvsim_vic_counter(coord->side[to].vic, counter)};
     what.for_ns = given_ps >= 0 ? what.at_ns - (uint64_t)given_ps / 1000 : UINT64_MAX;
-    trace_add(trace, room, &what);
+    trace_add(trace, capacity, &what);
     if (dvsim_header_op(packet->header) == DVSIM_OP_FIFO) {
         what.kind = TRACE_FIFO;
         what.value = dvsim_vic_fifo_words(coord->side[to].vic);
-        trace_add(trace, room, &what);
+        trace_add(trace, capacity, &what);
     }
 }
 

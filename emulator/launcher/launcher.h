@@ -181,7 +181,7 @@ int stats_due(struct launch *launch);
 struct trace_source {
     const struct trace_head *(*of)(const void *from, uint32_t card);
     const void *from;
-    uint32_t cards, room; /* records of each, at most */
+    uint32_t cards, capacity; /* records of each, at most */
     const char *clock;
 };
 

@@ -80,13 +80,13 @@ enum { PER_CARD = 4 }; /* descriptors */
 static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd *watched)
 {
     uint32_t cards = launch->job->config.cards;
-    bool room[] = {writer_has_room(1), writer_has_room(2)};
+    bool has_room[] = {writer_has_room(1), writer_has_room(2)};
     for (uint32_t i = 0; i < cards; i++) {
         const struct child *child = &launch->child[i];
         struct pollfd *mine = watched + PER_CARD * (size_t)i;
         watch(&mine[0], child->pidfd);
-        watch(&mine[1], room[0] ? child->out.from : -1);
-        watch(&mine[2], room[1] ? child->err.from : -1);
+        watch(&mine[1], has_room[0] ? child->out.from : -1);
+        watch(&mine[2], has_room[1] ? child->err.from : -1);
         watch(&mine[3], child->lost ? -1 : child->joiner);
     }
     struct pollfd *others = watched + PER_CARD * (size_t)cards;

@@ -98,7 +98,7 @@ static void write_record(FILE *file, const struct trace_head *trace, uint32_t co
 static void write_card(FILE *file, const struct trace_source *source, uint32_t card, uint32_t *stride)
 {
     const struct trace_head *trace = source->of(source->from, card);
-    uint32_t count = trace->count < source->room ? trace->count : source->room;
+    uint32_t count = trace->count < source->capacity ? trace->count : source->capacity;
     fprintf(file, "%s\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"card %u\"}}",
             card == 0 ? "" : ",", card, card);
     fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%d,\"args\":{\"name\":\"arrivals\"}}",

@@ -161,9 +161,9 @@ bool writer_has_room(int fd)
     struct writer *writer = &writers[fd - 1];
     pthread_mutex_lock(&lock);
     writer->full = writer->bytes >= MOST && !writer->lost;
-    bool room = !writer->full;
+    bool has_room = !writer->full;
     pthread_mutex_unlock(&lock);
-    return room;
+    return has_room;
 }
 
 void writers_heard(void)

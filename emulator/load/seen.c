@@ -10,7 +10,7 @@ struct name {
 
 struct seen {
     struct name *names;
-    size_t room, count;
+    size_t capacity, count;
 };
 
 struct seen *seen_new(void)
@@ -35,27 +35,27 @@ void seen_free(struct seen *seen)
 }
 
 /* Where it is, or would be. */
-static struct name *slot_of(struct name *names, size_t room, const struct name *name)
+static struct name *slot_of(struct name *names, size_t capacity, const struct name *name)
 {
-    size_t at = (size_t)dvsim_mix(name->session ^ name->id) & (room - 1);
+    size_t at = (size_t)dvsim_mix(name->session ^ name->id) & (capacity - 1);
     while (names[at].session != 0 && (names[at].session != name->session || names[at].id != name->id)) {
-        at = (at + 1) & (room - 1);
+        at = (at + 1) & (capacity - 1);
     }
     return &names[at];
 }
 
 static bool grow(struct seen *seen)
 {
-    struct name *names = calloc(2 * seen->room, sizeof *names);
-    for (size_t i = 0; names != NULL && i < seen->room; i++) {
+    struct name *names = calloc(2 * seen->capacity, sizeof *names);
+    for (size_t i = 0; names != NULL && i < seen->capacity; i++) {
         if (seen->names[i].session != 0) {
-            *slot_of(names, 2 * seen->room, &seen->names[i]) = seen->names[i];
+            *slot_of(names, 2 * seen->capacity, &seen->names[i]) = seen->names[i];
         }
     }
     if (names != NULL) {
         free(seen->names);
         seen->names = names;
-        seen->room *= 2;
+        seen->capacity *= 2;
     }
     return names != NULL;
 }
@@ -63,10 +63,10 @@ static bool grow(struct seen *seen)
 bool seen_add(struct seen *seen, uint64_t session, uint64_t id, bool *again)
 {
     struct name name = {session, id};
-    if (2 * seen->count >= seen->room && !grow(seen)) {
+    if (2 * seen->count >= seen->capacity && !grow(seen)) {
         return false;
     }
-    struct name *slot = slot_of(seen->names, seen->room, &name);
+    struct name *slot = slot_of(seen->names, seen->capacity, &name);
     *again = slot->session != 0;
     seen->count += !*again;
     *slot = name;

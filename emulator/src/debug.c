@@ -18,22 +18,22 @@ static bool is_open(const vic_t *card)
 }
 
 /* As much of a text as there is room for, in quotation marks; what is no printable character is a '?'. */
-static void quote(char *to, size_t room, const char *text)
+static void quote(char *to, size_t size, const char *text)
 {
     size_t n = 0;
     to[n++] = '"';
-    for (; text[n - 1] != 0 && n + sizeof "…" < room; n++) {
+    for (; text[n - 1] != 0 && n + sizeof "…" < size; n++) {
         to[n] = text[n - 1] >= ' ' && text[n - 1] <= '~' ? text[n - 1] : '?';
     }
-    snprintf(to + n, room - n, "%s", text[n - 1] != 0 ? "…" : "\"");
+    snprintf(to + n, size - n, "%s", text[n - 1] != 0 ? "…" : "\"");
 }
 
 /* "dest=1, key="a", n=5" */
-static void list(char *to, size_t room, const char *names, const int64_t *values)
+static void list(char *to, size_t size, const char *names, const int64_t *values)
 {
     size_t used = 0;
     to[0] = 0;
-    for (size_t length; *names != 0 && used < room; names += length + (names[length] == ' '), values++) {
+    for (size_t length; *names != 0 && used < size; names += length + (names[length] == ' '), values++) {
         char text[64];
         bool quoted = *names == '\'';
         length = strcspn(names, " ");
@@ -42,7 +42,7 @@ static void list(char *to, size_t room, const char *names, const int64_t *values
         } else {
             snprintf(text, sizeof text, quoted ? "NULL" : "%" PRId64, *values);
         }
-        int more = snprintf(to + used, room - used, "%s%.*s=%s", used != 0 ? ", " : "", (int)length - quoted,
+        int more = snprintf(to + used, size - used, "%s%.*s=%s", used != 0 ? ", " : "", (int)length - quoted,
                             names + quoted, text);
         used += (size_t)more;
     }
@@ -73,18 +73,18 @@ static int name_length(const char *name)
 }
 
 /* "vic: card 1: 12.500 us: vic_message_flush > ": at last the calls that this one is made for. */
-static void begin_line(char *to, size_t room, bool known, uint32_t number, uint64_t at_ns, const struct debug_call *outer)
+static void begin_line(char *to, size_t size, bool known, uint32_t number, uint64_t at_ns, const struct debug_call *outer)
 {
-    int used = known ? snprintf(to, room, "vic: card %" PRIu32 ": %.3f us: ", number, (double)at_ns / 1e3)
-                     : snprintf(to, room, "vic: ");
+    int used = known ? snprintf(to, size, "vic: card %" PRIu32 ": %.3f us: ", number, (double)at_ns / 1e3)
+                     : snprintf(to, size, "vic: ");
     const struct debug_call *calls[8];
     size_t depth = 0;
     for (; outer != NULL && depth < sizeof calls / sizeof *calls; outer = outer->outer) {
         calls[depth++] = outer;
     }
-    while (depth > 0 && (size_t)used < room) {
+    while (depth > 0 && (size_t)used < size) {
         const char *name = calls[--depth]->name;
-        used += snprintf(to + used, room - (size_t)used, "%.*s > ", name_length(name), name);
+        used += snprintf(to + used, size - (size_t)used, "%.*s > ", name_length(name), name);
     }
 }
 

@@ -88,35 +88,35 @@ int fail_null(int card_is_null, const char *needed)
                         : fail(VIC_EINVAL, "NULL where it must not be; this is not so: %s", needed);
 }
 
-static void describe_counter(const struct vic *card, char *text, size_t room, const char *before, unsigned counter)
+static void describe_counter(const struct vic *card, char *text, size_t size, const char *before, unsigned counter)
 {
-    snprintf(text, room, "%scounter %u does not exist (0 .. %u and 61 .. 63)", before, counter,
+    snprintf(text, size, "%scounter %u does not exist (0 .. %u and 61 .. 63)", before, counter,
              card->job->config.counters - 4);
 }
 
-static void describe_words(const struct vic *card, char *text, size_t room, const char *name, uint64_t addr, uint64_t n)
+static void describe_words(const struct vic *card, char *text, size_t size, const char *name, uint64_t addr, uint64_t n)
 {
     char last_word[32] = "";
     if (n > 1) {
         snprintf(last_word, sizeof last_word, " .. %" PRIu64, addr + n - 1 < addr ? addr : addr + n - 1);
     }
-    snprintf(text, room, "%s %" PRIu64 "%s is not in SRAM (%" PRIu32 " words)", name, addr, last_word, card->sram_words);
+    snprintf(text, size, "%s %" PRIu64 "%s is not in SRAM (%" PRIu32 " words)", name, addr, last_word, card->sram_words);
 }
 
 /* Empty: none of them is wrong. */
-static void describe_range(const struct vic *card, char *text, size_t room, const char *before, uint32_t dest, uint64_t addr,
+static void describe_range(const struct vic *card, char *text, size_t size, const char *before, uint32_t dest, uint64_t addr,
                       uint64_t n, unsigned counter)
 {
     uint64_t all = card->sram_words;
     text[0] = 0;
     if (dest >= card->cards) {
-        snprintf(text, room, "%scard %" PRIu32 " does not exist (0 .. %" PRIu32 ")", before, dest, card->cards - 1);
+        snprintf(text, size, "%scard %" PRIu32 " does not exist (0 .. %" PRIu32 ")", before, dest, card->cards - 1);
     } else if (addr > all || n > all - addr) {
         char name[100];
         snprintf(name, sizeof name, "%saddr", before);
-        describe_words(card, text, room, name, addr, n);
+        describe_words(card, text, size, name, addr, n);
     } else if (!counter_exists(card, counter)) {
-        describe_counter(card, text, room, before, counter);
+        describe_counter(card, text, size, before, counter);
     }
 }
 

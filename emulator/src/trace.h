@@ -40,22 +40,22 @@ struct trace_head {
 };
 
 /* How many events that follow each other are kept or left out together. */
-static inline uint32_t trace_run(uint32_t room)
+static inline uint32_t trace_run(uint32_t capacity)
 {
-    uint32_t run = room / 64;
+    uint32_t run = capacity / 64;
     return run < 1 ? 1 : run > 64 ? 64 : run;
 }
 
 /* Keep an event, if it is its turn; there is room for two or more. A full trace drops every second run, and is half as
  * dense from then on. Another process may overwrite the head: each field is read once and checked. */
-static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
+static inline void trace_add(struct trace_head *trace, uint32_t capacity, const struct trace_record *what)
 {
     uint32_t stride = __atomic_load_n(&trace->stride, __ATOMIC_RELAXED);
-    uint32_t count = __atomic_load_n(&trace->count, __ATOMIC_RELAXED), run = trace_run(room);
+    uint32_t count = __atomic_load_n(&trace->count, __ATOMIC_RELAXED), run = trace_run(capacity);
     uint64_t turn = trace->seen++ / run;
     stride = stride != 0 ? stride : 1;
-    count = count < room ? count : room;
-    if (turn % stride == 0 && count == room) {
+    count = count < capacity ? count : capacity;
+    if (turn % stride == 0 && count == capacity) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < count; i++) {
             if (i / run % 2 == 0) {

@@ -5,7 +5,7 @@ extern inline size_t vic_envelope_header(unsigned kind);
 extern inline uint64_t vic_envelope_word(const void *at);
 extern inline void vic_envelope_put_word(void *at, uint64_t word);
 extern inline int vic_envelope_is_sound(const struct vic_envelope *e);
-extern inline int vic_envelope_pack(void *to, size_t room, const struct vic_envelope *e, size_t *bytes);
+extern inline int vic_envelope_pack(void *to, size_t size, const struct vic_envelope *e, size_t *bytes);
 extern inline int vic_envelope_unpack(const void *from, size_t bytes, struct vic_envelope *e);
 extern inline size_t vic_envelope_ids(const struct vic_envelope *e);
 extern inline uint64_t vic_envelope_id(const struct vic_envelope *e, size_t which);

@@ -217,10 +217,10 @@ int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last,
 
 int client_send_short(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns)
 {
-    unsigned char room[VIC_ENVELOPE_MOST + VIC_KEY_MOST + 8];
+    unsigned char packed[VIC_ENVELOPE_MOST + VIC_KEY_MOST + 8];
     size_t bytes = 0; /* what errands say is sound, and short */
-    vic_envelope_pack(room, sizeof room, e, &bytes);
-    return vic_message_send(c->messages, to, room, bytes, timeout_ns);
+    vic_envelope_pack(packed, sizeof packed, e, &bytes);
+    return vic_message_send(c->messages, to, packed, bytes, timeout_ns);
 }
 
 void client_send_all_due(struct vic_client *c, uint64_t deadline_ns)

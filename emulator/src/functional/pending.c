@@ -24,7 +24,7 @@ struct pending {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t some;
     struct pending_packet *packet;
-    size_t room;
+    size_t capacity;
     uint64_t random, passes; /* passes: in which some packets left */
     bool shuffle, runs, stop;
     pthread_t thread;
@@ -38,14 +38,14 @@ static struct pending *pending_of(const struct vic *card)
 static bool append(struct pending *pending, uint64_t header, uint64_t payload, struct transfer *dma)
 {
     size_t count = atomic_load(pending->count);
-    if (count == pending->room) {
-        size_t room = pending->room ? pending->room * 2 : CHUNK;
-        struct pending_packet *packet = realloc(pending->packet, room * sizeof *packet);
+    if (count == pending->capacity) {
+        size_t capacity = pending->capacity ? pending->capacity * 2 : CHUNK;
+        struct pending_packet *packet = realloc(pending->packet, capacity * sizeof *packet);
         if (packet == NULL) {
             return false;
         }
         pending->packet = packet;
-        pending->room = room;
+        pending->capacity = capacity;
     }
     pending->packet[count] = (struct pending_packet){header, payload, dma};
     atomic_store(pending->count, count + 1);

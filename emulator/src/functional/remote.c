@@ -108,11 +108,11 @@ static bool fifo_word(struct vic *card, struct ring *ring, uint64_t *header, uin
         *payload = UINT64_MAX;
         return true;
     }
-    bool room = claim_room(card, ring, packet.dest);
-    if (room && card->job->config.fifo_drop > 0) {
+    bool fits = claim_room(card, ring, packet.dest);
+    if (fits && card->job->config.fifo_drop > 0) {
         fifo_keeps(card);
     }
-    return room;
+    return fits;
 }
 
 /* The first of these packets in one record, with the lock; how many. */

@@ -11,7 +11,7 @@ static bool has_room(struct member *me, void *what)
 }
 
 /* Write packets that the queue of the card has room for. Without room it stops, as the stores of a processor would. */
-static int room(struct member *me, size_t wanted, size_t *some, uint64_t timeout_ns)
+static int wait_for_room(struct member *me, size_t wanted, size_t *some, uint64_t timeout_ns)
 {
     struct timed *own = me->own;
     struct view *view = &own->shared->view;
@@ -51,7 +51,7 @@ static int send_all(struct member *me, const uint64_t *headers, const uint64_t *
     *sent = 0;
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         uint64_t both[2 * CHUNK];
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, timeout_ns);
+        status = wait_for_room(me, n - i < CHUNK ? n - i : CHUNK, &some, timeout_ns);
         for (size_t k = 0; k < some && status == VIC_OK; k++) { /* another thread may have changed them meanwhile */
             both[2 * k] = read_once(&headers[i + k]);
             both[2 * k + 1] = read_once(&payloads[i + k]);
@@ -103,7 +103,7 @@ int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payl
     int status = post_check(me, headers, payloads, n);
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         struct post post = {.kind = POST_CACHED, .a = headers + (uint32_t)i};
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
+        status = wait_for_room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
         if (status == VIC_OK) {
             status = store_packets(me, post, payloads + i, some, 1);
         }
@@ -117,7 +117,7 @@ static int put_by_stores(struct member *me, uint64_t header, const uint64_t *wor
     int status = VIC_OK;
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         uint64_t both[2 * CHUNK];
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
+        status = wait_for_room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
         for (size_t k = 0; k < some; k++) {
             both[2 * k] = header + i + k; /* the address is in the lowest bits */
             both[2 * k + 1] = words[i + k];

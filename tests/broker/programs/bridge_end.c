@@ -116,7 +116,7 @@ static void connections(void)
     one.state = PUBLISHER_WORKS;
     one.wake = -1;
     pthread_mutex_init(&one.lock, NULL);
-    pthread_cond_init(&one.room, NULL);
+    pthread_cond_init(&one.free_slot, NULL);
     bridge.publisher = &one;
     publishers = 1;
     bridge.options.drain_timeout_ns = 0;

@@ -250,7 +250,7 @@ static void the_main_thread_waits_for_a_consumer_that_is_behind(void)
     pthread_t other;
     uint64_t kicks;
     pthread_mutex_init(&behind.lock, NULL);
-    pthread_cond_init(&behind.room, NULL);
+    pthread_cond_init(&behind.free_slot, NULL);
     consumer = &behind;
     for (int i = 0; i < MOST_INBOX; i++) {
         put_one_more(NULL);
@@ -261,7 +261,7 @@ static void the_main_thread_waits_for_a_consumer_that_is_behind(void)
     pthread_mutex_lock(&behind.lock);
     CHECK(behind.inbox.count == MOST_INBOX);
     atomic_store(&behind.ended, true); /* then it need not wait */
-    pthread_cond_signal(&behind.room);
+    pthread_cond_signal(&behind.free_slot);
     pthread_mutex_unlock(&behind.lock);
     pthread_join(other, NULL);
     CHECK(behind.inbox.count == MOST_INBOX + 1);
