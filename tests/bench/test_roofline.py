@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
-from bench.test_instructions import ROOT, counted, load  # noqa: F401
+from bench.test_instructions import ROOT, counted, load
 
 sys.path.insert(0, str(ROOT / "bench"))
 roofline = load("roofline")
@@ -37,9 +36,10 @@ def test_are_the_best_limits_kept():
     assert roofline.better(MACHINE, slower) == best == roofline.better(slower, MACHINE)
 
 
-def test_does_a_kernel_take_the_instructions_that_are_counted_without_caches(counted: Path):  # noqa: F811
-    alone = json.loads((counted / "counts.json").read_text("utf-8"))
-    loop = roofline.loop(counted / "models", "receive-8", *roofline.MODELS["receive-8"])
+def test_does_a_kernel_take_the_instructions_that_are_counted_without_caches():
+    folder = counted("models")
+    alone = json.loads((folder / "counts.json").read_text("utf-8"))
+    loop = roofline.loop(folder / "models", "receive-8", *roofline.MODELS["receive-8"])
     assert loop.instructions * 2700 == pytest.approx(alone["models receive-8"], rel=0.001)
     assert loop.measured > 0 and loop.unit == "message"
     assert 0 < loop.beyond_bytes <= loop.second_bytes and loop.mispredicted > 0

@@ -61,11 +61,16 @@ def keep(pid: int | None) -> None:
 
 
 def said(pid: int) -> bytes:
-    """Return the command line of a process, or nothing if it has ended."""
+    """Return the command line of a process, or nothing if it has ended.
+
+    While a process turns into another program it has no command line: then its name.
+    """
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").strip()
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").strip()
+        name, state = Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)
     except OSError:
         return b""
+    return b"" if state.split()[0] in b"ZX" else line or name.partition(b"(")[2]
 
 
 def reap(pids: set[int]) -> None:

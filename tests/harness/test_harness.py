@@ -105,8 +105,13 @@ def test_a_test_that_leaves_a_process_fails_itself(inner, tmp_path):
 def test_a_lasting_fixture_keeps_its_process_and_what_that_starts(inner):
     starts = f"""
 import subprocess, sys
+started = []
 while sys.stdin.readline():
-    print(subprocess.Popen([sys.executable, "-c", {HUNG!r}]).pid, flush=True)
+    started.append(subprocess.Popen([sys.executable, "-c", {HUNG!r}]))
+    print(started[-1].pid, flush=True)
+for process in started:
+    process.kill()
+    process.wait()
 """
     done = inner(f"""
         import os, subprocess, sys, pytest
@@ -117,14 +122,13 @@ while sys.stdin.readline():
             pipe = subprocess.PIPE
             with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
                 yield process
-                process.kill()
 
         @pytest.mark.parametrize("n", range(2))
         def test_has_it_start_another(served, n):
             print("now", file=served.stdin, flush=True)
             assert int(served.stdout.readline())
     """)
-    assert "2 passed" in done.stdout, done.stdout
+    assert "2 passed" in done.stdout and "error" not in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "worker"])
