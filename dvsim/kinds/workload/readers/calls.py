@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from dvsim.kinds.workload.collectives import Collectives
 from dvsim.kinds.workload.mpi import Program
@@ -56,12 +57,19 @@ def communicates(name: str) -> bool:
     return bare not in _LOCAL and _COMMUNICATES.fullmatch(bare) is not None
 
 
+class Options(NamedTuple):
+    """What a trace does not say: algorithms of collectives, and flops per second of a host."""
+
+    table: Collectives
+    flops: float
+
+
 def program_of(
     paths: Sequence[Path],
     rank_of: Callable[[Path], int | None],
     must: str,
     name: str,
-    table: Collectives,
+    options: Options,
 ) -> tuple[list[Path], Program]:
     """Return the files of a trace in the order of ranks, and a program to be read from them.
 
@@ -80,7 +88,7 @@ def program_of(
         lacks = next(rank for rank in range(ranks) if rank not in files)
         refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
     ordered = [files[rank] for rank in range(ranks)]
-    return ordered, Program(ranks, name or str(paths[0]), map(str, ordered), table)
+    return ordered, Program(ranks, name or str(paths[0]), map(str, ordered), options.table)
 
 
 def rank_in(path: Path, name: re.Pattern[str]) -> int | None:

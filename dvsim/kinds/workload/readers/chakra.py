@@ -15,10 +15,10 @@ from heapq import heappop, heappush
 from pathlib import Path
 
 from dvsim.kinds.workload.check import ANY
-from dvsim.kinds.workload.collectives import MPICH, Collectives, split
+from dvsim.kinds.workload.collectives import split
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
-from dvsim.kinds.workload.readers.calls import program_of, rank_in
+from dvsim.kinds.workload.readers.calls import Options, program_of, rank_in
 from dvsim.kinds.workload.readers.chakra_nodes import (
     COLLECTIVE,
     COMPUTE,
@@ -69,7 +69,7 @@ def files_beside(path: Path) -> list[Path]:
     return files_of_ranks(path, NAME, match[1] if match else "")
 
 
-def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     """Return the graph of the files of a trace, one for each rank.
 
     Raises:
@@ -77,7 +77,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
             for each other.
     """
     must = "must be called PREFIX.RANK.et, with a rank of its own"
-    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, table)
+    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, options)
     nodes = [_nodes(path, rank) for rank, path in enumerate(files)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.kinds.workload.check import ANY
-from dvsim.kinds.workload.collectives import MPICH, ROOTED, Collectives
+from dvsim.kinds.workload.collectives import ROOTED
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.calls import BLOCKING, communicates, program_of, rank_in
+from dvsim.kinds.workload.readers.calls import BLOCKING, Options, communicates, program_of, rank_in
 from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
 from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
 from dvsim.kinds.workload.readers.text import (
@@ -45,7 +45,7 @@ def files_beside(path: Path) -> list[Path]:
     return files_of_ranks(path, NAME, match[1] if match else path.stem)
 
 
-def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     """Return the graph of the files of a trace, one for each rank.
 
     Raises:
@@ -53,7 +53,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
             rank and call.
     """
     must = "must be called PREFIX-RANK.bin"
-    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, table)
+    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, options)
     _counted(files[0], len(files))
     known = Communicators(len(files))
     traces = [_Rank(program, rank, path, known) for rank, path in enumerate(files)]

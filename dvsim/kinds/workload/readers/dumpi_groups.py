@@ -7,6 +7,7 @@ ranks have been read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -120,7 +121,7 @@ class Handles:
             key = None if group is None else ("create", old, number, group)
         elif name == "Cart_create":
             dimensions = arguments[2]
-            key = ("cart", old, number, _product(dimensions))
+            key = ("cart", old, number, math.prod(max(0, size) for size in dimensions))
             self.all.dimensions[key] = dimensions
         elif name == "Cart_sub":
             key = self._sub(old, number, arguments[2])
@@ -149,10 +150,3 @@ class Handles:
 
 def _run(first: int, last: int, step: int) -> range:
     return range(first, last + (1 if step > 0 else -1), step)
-
-
-def _product(values: tuple[int, ...]) -> int:
-    found = 1
-    for value in values:
-        found *= max(0, value)
-    return found

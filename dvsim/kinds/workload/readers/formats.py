@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.readers import chakra, dumpi, goal, liballprof, otf2, simgrid
+from dvsim.kinds.workload.readers.calls import Options
 from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
 from dvsim.kinds.workload.readers.text import refuse
 from dvsim.kinds.workload.readers.unpack import unpack
@@ -19,29 +21,21 @@ HEAD = 4096  # bytes of a file that say what it is
 MOST_FILES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a trace does not say: algorithms of collectives, and the speed of its flops."""
-
-    table: Collectives = MPICH
-    flops: float = simgrid.FLOPS
-
-
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format of traces.
 
     Attributes:
         title: For people.
         knows: Says by the name of a file and its beginning whether it is of the format.
-        files: Finds the files of the trace that a file is of, the file itself among them.
         read: Reads files.
+        files: Finds the files of the trace that a file is of, the file itself among them; by
+            default that alone.
     """
 
     title: str
     knows: Callable[[Path, bytes], bool]
-    files: Callable[[Path], Sequence[Path]]
     read: Callable[[Sequence[Path], Options, str], Graph]
+    files: Callable[[Path], Sequence[Path]] = lambda path: [path]
 
 
 def _lines(head: bytes) -> list[str]:
@@ -72,57 +66,23 @@ def _is_liballprof(path: Path, head: bytes) -> bool:
     return bool(lines) and liballprof.is_line(lines[0])
 
 
-def _alone(path: Path) -> list[Path]:
-    return [path]
-
-
 def _listed(path: Path) -> list[Path]:
     return simgrid.listed(path) or [path]
 
 
-def _read_simgrid(files: Sequence[Path], options: Options, name: str) -> Graph:
-    return simgrid.read(files, table=options.table, flops=options.flops, name=name)
-
-
 FORMATS: dict[str, Format] = {
-    "otf2": Format(
-        "OTF2",
-        lambda path, head: head.startswith(ANCHOR),
-        _alone,
-        lambda files, options, name: otf2.read(files[0], table=options.table, name=name),
-    ),
+    "otf2": Format("OTF2", lambda _, head: head.startswith(ANCHOR), otf2.read),
     "goal": Format(
         "GOAL",
-        lambda path, head: b"\0" not in head and goal.is_goal(head.decode("utf-8-sig", "replace")),
-        _alone,
-        lambda files, options, name: goal.read_goal(files[0]),
+        lambda _, head: b"\0" not in head and goal.is_goal(head.decode("utf-8-sig", "replace")),
+        lambda files, *_: goal.read_goal(files[0]),
     ),
-    "dumpi": Format(
-        "DUMPI",
-        dumpi.is_file,
-        dumpi.files_beside,
-        lambda files, options, name: dumpi.read(files, table=options.table, name=name),
-    ),
-    "dumpi-meta": Format(
-        "the .meta of DUMPI",
-        _is_meta,
-        dumpi.files_beside,
-        lambda files, options, name: dumpi.read(files, table=options.table, name=name),
-    ),
-    "chakra": Format(
-        "Chakra ET",
-        chakra.is_file,
-        chakra.files_beside,
-        lambda files, options, name: chakra.read(files, table=options.table, name=name),
-    ),
-    "liballprof": Format(
-        "liballprof",
-        _is_liballprof,
-        _alone,
-        lambda files, options, name: liballprof.read(files, table=options.table, name=name),
-    ),
-    "simgrid": Format("SimGrid, time-independent", _is_simgrid, _alone, _read_simgrid),
-    "simgrid-list": Format("a list of SimGrid files", _is_list, _listed, _read_simgrid),
+    "dumpi": Format("DUMPI", dumpi.is_file, dumpi.read, dumpi.files_beside),
+    "dumpi-meta": Format("the .meta of DUMPI", _is_meta, dumpi.read, dumpi.files_beside),
+    "chakra": Format("Chakra ET", chakra.is_file, chakra.read, chakra.files_beside),
+    "liballprof": Format("liballprof", _is_liballprof, liballprof.read),
+    "simgrid": Format("SimGrid, time-independent", _is_simgrid, simgrid.read),
+    "simgrid-list": Format("a list of SimGrid files", _is_list, simgrid.read, _listed),
 }
 """Formats by name, in the order in which a file is tried."""
 
@@ -158,9 +118,12 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
                 raise _named(error, folder, str(path)) from None
     name = _format(given, head)
     if name is None:
-        known = ", ".join(known_format.title for known_format in FORMATS.values())
-        refuse(given, None, f"is of no format that can be read: {known}")
+        refuse(given, None, f"is of no format that can be read: {_titles(FORMATS)}")
     return FORMATS[name].read(FORMATS[name].files(given), options, str(path))
+
+
+def _titles(names: Iterable[str], between: str = ", ") -> str:
+    return between.join(FORMATS[name].title for name in names)
 
 
 def _head(path: Path) -> bytes:
@@ -177,9 +140,7 @@ def _is_tar(path: Path, head: bytes) -> bool:
 
 
 def _format(path: Path, head: bytes) -> str | None:
-    return next(
-        (name for name, known_format in FORMATS.items() if known_format.knows(path, head)), None
-    )
+    return next((name for name, known in FORMATS.items() if known.knows(path, head)), None)
 
 
 def _folder(folder: Path, options: Options, name: str) -> Graph:
@@ -206,10 +167,9 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         if parts is not None:
             trace = parts.relative_to(folder)
             refuse(folder, None, f"has {trace}, but no anchor file of an OTF2 archive, NAME.otf2")
-        known = ", ".join(known_format.title for known_format in FORMATS.values())
-        refuse(folder, None, f"has no trace of a format that can be read: {known}")
+        refuse(folder, None, f"has no trace of a format that can be read: {_titles(FORMATS)}")
     if len(groups) > 1:
-        titles = " and ".join(FORMATS[group].title for group in groups)
+        titles = _titles(groups, " and ")
         refuse(folder, None, f"has traces of several formats: {titles}; name one of them")
     ((found, files),) = groups.items()
     places = {path.parent for path in files}

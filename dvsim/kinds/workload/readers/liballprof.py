@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dvsim.kinds.workload.check import ANY
-from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates, program_of
+from dvsim.kinds.workload.readers.calls import COLLECTIVE, Options, communicates, program_of
 from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
@@ -42,14 +41,14 @@ def is_line(line: str) -> bool:
     return line.startswith("MPI_") and LINE.fullmatch(line) is not None and line.count(":") >= 2
 
 
-def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     """Return the graph of the files of a trace, one for each rank, which its name ends with.
 
     Raises:
         ScenarioError: If a line cannot be understood, or a rank is missing; with file and line.
     """
     must = "must have the rank in its name, as pmpi-trace-rank-0.txt has"
-    files, program = program_of(paths, _rank_of, must, name, table)
+    files, program = program_of(paths, _rank_of, must, name, options)
     readers = [_Rank(program, rank, path) for rank, path in enumerate(files)]
     starts = [reader.start for reader in readers]
     if all(reader.ahead is not None for reader in readers):  # one clock for all

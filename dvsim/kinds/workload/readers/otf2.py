@@ -7,15 +7,15 @@ record is wrong. The tests compare both where the package is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from heapq import merge
 from pathlib import Path
 from typing import NoReturn
 
-from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
-from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates
+from dvsim.kinds.workload.readers import otf2_events as events
+from dvsim.kinds.workload.readers.calls import COLLECTIVE, Options, communicates
 from dvsim.kinds.workload.readers.otf2_archive import (
     COMM_LOCATIONS,
     COMM_SELF,
@@ -26,29 +26,7 @@ from dvsim.kinds.workload.readers.otf2_archive import (
     definitions_of,
     location_of,
 )
-from dvsim.kinds.workload.readers.otf2_events import (
-    BEGIN,
-    CANCELLED,
-    END,
-    ENTER,
-    ICOLLECTED,
-    ICOLLECTIVE,
-    IMRECEIVED,
-    IMRECV,
-    IRECEIVED,
-    IRECV,
-    ISEND,
-    ISENT,
-    LEAVE,
-    MRECV,
-    PROBED,
-    RECV,
-    SEND,
-    TEST,
-    Event,
-    Fields,
-    Thread,
-)
+from dvsim.kinds.workload.readers.otf2_events import ENTER, LEAVE, Event, Fields, Thread
 from dvsim.kinds.workload.readers.otf2_windows import LAYOUT, Windows
 from dvsim.kinds.workload.readers.scorep import KINDS, UNEVEN, own_size
 from dvsim.kinds.workload.readers.text import of_rank, refuse
@@ -61,13 +39,14 @@ WAITED = {1: 0, 2: 0, 5: 4, 6: 5}
 """Where the request stands in an event that ends one, by how many fields it has."""
 
 
-def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
-    """Return the graph of an archive, given by its anchor file, ``….otf2``.
+def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
+    """Return the graph of an archive, given by its anchor file alone, ``….otf2``.
 
     Raises:
         ScenarioError: If a file is missing, truncated or damaged, or ranks enter different
             collectives; with the file and rank.
     """
+    (anchor,) = paths
     chunk, for_definitions = anchor_of(anchor)
     globals_of = anchor.with_suffix(".def")
     if not globals_of.is_file():
@@ -84,7 +63,7 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     for rank, file in enumerate(files):
         if not file.is_file():
             refuse(file, None, "is missing: the events of this rank", f"rank {rank}")
-    program = Program(len(locations), name or str(anchor), map(str, files), table)
+    program = Program(len(locations), name or str(anchor), map(str, files), options.table)
     ranks = [Rank(program, rank, file, known) for rank, file in enumerate(files)]
     for rank_reader, location in zip(ranks, locations, strict=True):
         for part in (location, *known.threads(location, locations)):
@@ -349,20 +328,15 @@ class Rank:
 
 
 ACTIONS: Mapping[int, Callable[[Rank, int, Fields], None]] = {
-    SEND: Rank._send,
-    ISEND: Rank._send,
-    ISENT: Rank._wait,
-    IRECV: Rank._irecv,
-    RECV: Rank._recv,
-    IRECEIVED: Rank._wait,
-    TEST: Rank._passes,
-    CANCELLED: Rank._cancelled,
-    BEGIN: Rank._entering,
-    END: Rank._collective,
-    ICOLLECTIVE: Rank._icollective,
-    ICOLLECTED: Rank._wait,
-    PROBED: Rank._passes,
-    MRECV: Rank._mrecv,
-    IMRECV: Rank._irecv,
-    IMRECEIVED: Rank._wait,
+    **dict.fromkeys((events.SEND, events.ISEND), Rank._send),
+    **dict.fromkeys((events.ISENT, events.IRECEIVED), Rank._wait),
+    **dict.fromkeys((events.ICOLLECTED, events.IMRECEIVED), Rank._wait),
+    **dict.fromkeys((events.IRECV, events.IMRECV), Rank._irecv),
+    **dict.fromkeys((events.TEST, events.PROBED), Rank._passes),
+    events.RECV: Rank._recv,
+    events.MRECV: Rank._mrecv,
+    events.CANCELLED: Rank._cancelled,
+    events.BEGIN: Rank._entering,
+    events.END: Rank._collective,
+    events.ICOLLECTIVE: Rank._icollective,
 }

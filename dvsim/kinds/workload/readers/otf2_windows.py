@@ -215,22 +215,16 @@ NOTICES = {
 """What each call of a group says or hears."""
 
 ACTIONS: Mapping[int, Callable[[Windows, int, tuple[int, ...]], None]] = {
-    MADE: Windows._nothing,
-    FREED: Windows._nothing,
-    BEGIN: Windows._nothing,
+    **dict.fromkeys((MADE, FREED, BEGIN), Windows._nothing),
+    **dict.fromkeys((REQUESTED, TEST), Windows._passes),
+    **dict.fromkeys((LOCKED, TRIED), Windows._locked),
+    **dict.fromkeys((SYNC, CHANGE), Windows._other_kind),
+    **dict.fromkeys((BLOCKING, NON_BLOCKING), Windows._here),
     END: Windows._collective,
     GROUP: Windows._group,
-    REQUESTED: Windows._passes,
-    LOCKED: Windows._locked,
-    TRIED: Windows._locked,
     UNLOCKED: Windows._unlocked,
-    SYNC: Windows._other_kind,
-    CHANGE: Windows._other_kind,
     PUT: Windows._put,
     GET: Windows._get,
     ATOMIC: Windows._atomic,
-    BLOCKING: Windows._here,
-    NON_BLOCKING: Windows._here,
-    TEST: Windows._passes,
     REMOTE: Windows._there,
 }

@@ -7,7 +7,9 @@ the rank itself included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+
+from dvsim.kinds.workload.collectives import split
 
 KINDS = (
     "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
@@ -31,7 +33,19 @@ def own_size(
         ranks, mine, root: Of the communicator, the rank's own and the root's in it; a root of 0
             where there is none.
     """
-    return SIZES[KINDS[op]](sent, received, ranks, mine, root)
+    kind = KINDS[op]
+    if kind == "barrier":
+        return 0
+    if kind in ("alltoallv", "reduce_scatter"):
+        return [int(part) for part in split(sent, ranks)]
+    if kind in ("allgather", "alltoall", "allreduce", "allgatherv"):
+        return _share(sent if kind == "allgatherv" else max(sent, received), ranks)
+    if kind in ("scan", "exscan"):
+        others = ranks - mine - (kind == "exscan")
+        return sent // others if others else _share(received, ranks)
+    of_all, own = (received, sent) if kind in ("gather", "gatherv", "reduce") else (sent, received)
+    at_root = kind == "bcast" or mine == root
+    return own or (_share(of_all, ranks) if at_root else 0)
 
 
 def _share(amount: int, ranks: int) -> int:
@@ -39,41 +53,3 @@ def _share(amount: int, ranks: int) -> int:
     if amount % ranks and ranks > 1 and amount % (ranks - 1) == 0:
         return amount // (ranks - 1)
     return amount // ranks
-
-
-def _parts(sent: int, received: int, ranks: int, mine: int, root: int) -> list[int]:
-    each, more = divmod(sent, ranks)
-    return [each + (rank < more) for rank in range(ranks)]
-
-
-def _scanned(others: int, sent: int, received: int, ranks: int) -> int:
-    return sent // others if others else _share(received, ranks)
-
-
-SIZES: Mapping[str, Callable[[int, int, int, int, int], int | list[int]]] = {
-    "barrier": lambda sent, received, ranks, mine, root: 0,
-    "bcast": lambda sent, received, ranks, mine, root: received or _share(sent, ranks),
-    **dict.fromkeys(
-        ("gather", "gatherv", "reduce"),
-        lambda sent, received, ranks, mine, root: (
-            sent if sent or mine != root else _share(received, ranks)
-        ),
-    ),
-    **dict.fromkeys(
-        ("scatter", "scatterv"),
-        lambda sent, received, ranks, mine, root: (
-            received if received or mine != root else _share(sent, ranks)
-        ),
-    ),
-    **dict.fromkeys(
-        ("allgather", "alltoall", "allreduce"),
-        lambda sent, received, ranks, mine, root: _share(max(sent, received), ranks),
-    ),
-    "allgatherv": lambda sent, received, ranks, mine, root: _share(sent, ranks),
-    "alltoallv": _parts,
-    "reduce_scatter": _parts,
-    "scan": lambda sent, received, ranks, mine, root: _scanned(ranks - mine, sent, received, ranks),
-    "exscan": lambda sent, received, ranks, mine, root: _scanned(
-        ranks - mine - 1, sent, received, ranks
-    ),
-}

@@ -7,14 +7,13 @@ those of ``smpirun -replay`` of SimGrid 3.3x; requests are named by sender, rece
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dvsim.kinds.workload.check import ANY
-from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.calls import communicates
+from dvsim.kinds.workload.readers.calls import Options, communicates
 from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
@@ -94,9 +93,7 @@ def _there(folder: Path, name: str) -> Path | None:
         return None
 
 
-def read(
-    paths: Sequence[Path], *, table: Collectives = MPICH, flops: float = FLOPS, name: str = ""
-) -> Graph:
+def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     """Return the graph of the files of a trace.
 
     Raises:
@@ -126,13 +123,13 @@ def read(
         refuse(paths[0], None, f"has no line of rank {lacks}, but of rank {ranks - 1}")
     files = [str(lines[rank][0][3]) for rank in range(ranks)]
     one_file = len(set(files)) == 1
-    program = Program(ranks, name or str(paths[0]), files[:1] if one_file else files, table)
+    program = Program(ranks, name or str(paths[0]), files[:1] if one_file else files, options.table)
     ends = {rank for rank, calls in lines.items() if any(call[1] == "finalize" for call in calls)}
     for rank in range(ranks):
         if ends and rank not in ends:
             line, *_, path = lines[rank][-1]
             refuse(path, line, f"is the last line of rank {rank}, which never calls finalize")
-        reader = _Rank(program, rank, flops)
+        reader = _Rank(program, rank, options.flops)
         with of_rank(rank, lambda: reader.calls, "call"):  # noqa: B023 - of this round
             for reader.calls, call in enumerate(lines[rank]):
                 reader.call(*call)
@@ -174,7 +171,7 @@ class _Rank:
         elif action in ("wait", "waitall"):
             self._wait(action)
         elif what in COLLECTIVES:
-            COLLECTIVES[what](self, what)
+            self._collective(what)
         elif action in SKIPPED or communicates(action.capitalize()):
             self.program.skip(action)
         elif action not in NOTHING:
@@ -185,7 +182,7 @@ class _Rank:
             refuse(self.path, self.line, f"needs at least {index + 1} arguments")
         return self.words[index]
 
-    def _bytes(self, index: int, type_at: int) -> int:
+    def bytes(self, index: int, type_at: int) -> int:
         """Return an amount in bytes; its data type may stand at a place."""
         count = whole(self._word(index), self.path, self.line, "size")
         size = self.size
@@ -199,12 +196,6 @@ class _Rank:
     def _compute(self, seconds: float) -> None:
         time = picoseconds(seconds, self.path, self.line)
         self.program.compute(self.rank, time, self.line)
-
-    def _flops(self, index: int) -> None:
-        """Compute what a reduction says that it takes, after it, as SimGrid does."""
-        if index < len(self.words):
-            work = number(self.words[index], self.path, self.line, "an amount of work")
-            self._compute(work / self.flops)
 
     def _peer(self, index: int) -> int:
         word = self._word(index).removeprefix("p")
@@ -221,9 +212,9 @@ class _Rank:
     def _message(self, action: str) -> None:
         peer = self._peer(0)
         if len(self.words) == 2:  # before SimGrid 3.20: no tag
-            tag, size = 0, self._bytes(1, -1)
+            tag, size = 0, self.bytes(1, -1)
         else:
-            tag, size = self._tag(1), self._bytes(2, 3)
+            tag, size = self._tag(1), self.bytes(2, 3)
         request = None
         sends = action.endswith("send")
         if action.startswith("i"):
@@ -238,7 +229,7 @@ class _Rank:
 
     def _sendrecv(self) -> None:
         size, target, size_in, source = (
-            self._bytes(0, 4), self._peer(1), self._bytes(2, 5), self._peer(3),
+            self.bytes(0, 4), self._peer(1), self.bytes(2, 5), self._peer(3),
         )  # fmt: skip
         self.requests += 1
         self.program.recv(self.rank, source, size_in, request=self.requests, line=self.line)
@@ -261,99 +252,66 @@ class _Rank:
             open_now = [waiting.pop(0)] if waiting else []
         self.program.wait(self.rank, open_now, self.line)
 
-    def _enter(self, kind: str, size: int | Sequence[int] = 0, root: int = 0) -> None:
+    def _collective(self, kind: str) -> None:
+        """Enter a collective; after a reduction compute what it says, as SimGrid does."""
+        ranks = self.program.ranks
+        size, root = COLLECTIVES[kind](self, ranks)
         self.program.collective(
             self.rank, kind, size, root=root, request=self.request, line=self.line
         )
+        flops_at = REDUCES[kind](ranks) if kind in REDUCES else len(self.words)
+        if flops_at < len(self.words):
+            work = number(self.words[flops_at], self.path, self.line, "an amount of work")
+            self._compute(work / self.flops)
 
-    def _root(self, index: int) -> int:
+    def root(self, index: int) -> int:
+        """Return the root at a place, 0 where it is not said."""
         return max(0, self._peer(index)) if index < len(self.words) else 0
 
-    def _many(self, index: int, type_at: int) -> list[int]:
+    def many(self, index: int, type_at: int = -1) -> list[int]:
         """Return sizes for each rank, which begin at a place."""
         self._word(index + self.program.ranks - 1)
-        return [self._bytes(index + rank, type_at) for rank in range(self.program.ranks)]
-
-    def barrier(self, kind: str) -> None:
-        """Read ``barrier``."""
-        self._enter(kind)
-
-    def bcast(self, kind: str) -> None:
-        """Read ``bcast SIZE [ROOT [TYPE]]``."""
-        self._enter(kind, self._bytes(0, 2), self._root(1))
-
-    def reduce(self, kind: str) -> None:
-        """Read ``reduce SIZE FLOPS [ROOT [TYPE]]``."""
-        self._enter(kind, self._bytes(0, 3), self._root(2))
-        self._flops(1)
-
-    def allreduce(self, kind: str) -> None:
-        """Read ``allreduce SIZE FLOPS [TYPE]``."""
-        self._enter(kind, self._bytes(0, 2))
-        self._flops(1)
-
-    def alltoall(self, kind: str) -> None:
-        """Read ``alltoall SIZE SIZE [TYPE [TYPE]]``."""
-        self._enter(kind, self._bytes(0, 2))
-
-    def gather(self, kind: str) -> None:
-        """Read ``gather SIZE SIZE [ROOT [TYPE [TYPE]]]``, of a scatter what is received."""
-        root = self._root(2)
-        self._enter(kind, self._bytes(1, 4) if kind == "scatter" else self._bytes(0, 3), root)
-
-    def allgather(self, kind: str) -> None:
-        """Read ``allgather SIZE SIZE [TYPE [TYPE]]``."""
-        self._enter(kind, self._bytes(0, 2))
-
-    def gatherv(self, kind: str) -> None:
-        """Read ``gatherv SIZE SIZES… [ROOT [TYPE [TYPE]]]``."""
-        ranks = self.program.ranks
-        self._many(1, -1)
-        self._enter(kind, self._bytes(0, ranks + 2), self._root(ranks + 1))
-
-    def allgatherv(self, kind: str) -> None:
-        """Read ``allgatherv SIZE SIZES… [TYPE [TYPE] | TYPE DISPLACEMENTS…]``."""
-        ranks = self.program.ranks
-        self._many(1, -1)
-        displaced = len(self.words) in (2 * ranks + 1,)
-        self._enter(kind, self._bytes(0, -1 if displaced else ranks + 1))
-
-    def scatterv(self, kind: str) -> None:
-        """Read ``scatterv SIZES… SIZE [ROOT [TYPE [TYPE]]]``."""
-        ranks = self.program.ranks
-        self._many(0, -1)
-        self._enter(kind, self._bytes(ranks, ranks + 3), self._root(ranks + 1))
-
-    def reduce_scatter(self, kind: str) -> None:
-        """Read ``reducescatter SIZES… FLOPS [TYPE]``."""
-        ranks = self.program.ranks
-        self._enter(kind, self._many(0, ranks + 1))
-        self._flops(ranks)
-
-    def alltoallv(self, kind: str) -> None:
-        """Read ``alltoallv SIZE SIZES… SIZE SIZES… [TYPE TYPE]``."""
-        ranks = self.program.ranks
-        self._many(ranks + 2, -1)
-        self._enter(kind, self._many(1, 2 * ranks + 2))
+        return [self.bytes(index + rank, type_at) for rank in range(self.program.ranks)]
 
 
-COLLECTIVES = {
-    "barrier": _Rank.barrier,
-    "bcast": _Rank.bcast,
-    "reduce": _Rank.reduce,
-    "allreduce": _Rank.allreduce,
-    "alltoall": _Rank.alltoall,
-    "alltoallv": _Rank.alltoallv,
-    "gather": _Rank.gather,
-    "gatherv": _Rank.gatherv,
-    "scatter": _Rank.gather,
-    "scatterv": _Rank.scatterv,
-    "allgather": _Rank.allgather,
-    "allgatherv": _Rank.allgatherv,
-    "reduce_scatter": _Rank.reduce_scatter,
-    "scan": _Rank.allreduce,
-    "exscan": _Rank.allreduce,
+Entered = tuple[int | Sequence[int], int]
+"""The size and the root of a collective."""
+
+COLLECTIVES: Mapping[str, Callable[[_Rank, int], Entered]] = {
+    "barrier": lambda rank, p: (0, 0),
+    # bcast SIZE [ROOT [TYPE]]
+    "bcast": lambda rank, p: (rank.bytes(0, 2), rank.root(1)),
+    # reduce SIZE FLOPS [ROOT [TYPE]]
+    "reduce": lambda rank, p: (rank.bytes(0, 3), rank.root(2)),
+    # allreduce SIZE FLOPS [TYPE], alltoall SIZE SIZE [TYPE [TYPE]]
+    **dict.fromkeys(
+        ("allreduce", "scan", "exscan", "alltoall", "allgather"),
+        lambda rank, p: (rank.bytes(0, 2), 0),
+    ),
+    # alltoallv SIZE SIZES… SIZE SIZES… [TYPE TYPE]
+    "alltoallv": lambda rank, p: (rank.many(p + 2) and rank.many(1, 2 * p + 2), 0),
+    # gather SIZE SIZE [ROOT [TYPE [TYPE]]], of a scatter what is received
+    "gather": lambda rank, p: (rank.bytes(0, 3), rank.root(2)),
+    "scatter": lambda rank, p: (rank.bytes(1, 4), rank.root(2)),
+    # gatherv SIZE SIZES… [ROOT [TYPE [TYPE]]]
+    "gatherv": lambda rank, p: (rank.many(1) and rank.bytes(0, p + 2), rank.root(p + 1)),
+    # scatterv SIZES… SIZE [ROOT [TYPE [TYPE]]]
+    "scatterv": lambda rank, p: (rank.many(0) and rank.bytes(p, p + 3), rank.root(p + 1)),
+    # allgatherv SIZE SIZES… [TYPE [TYPE] | TYPE DISPLACEMENTS…]
+    "allgatherv": lambda rank, p: (
+        rank.many(1) and rank.bytes(0, -1 if len(rank.words) == 2 * p + 1 else p + 1),
+        0,
+    ),
+    # reducescatter SIZES… FLOPS [TYPE]
+    "reduce_scatter": lambda rank, p: (rank.many(0, p + 1), 0),
 }
+"""What each collective of p ranks says: its size, behind sizes that must be there; its root."""
+
+REDUCES: Mapping[str, Callable[[int], int]] = {
+    **dict.fromkeys(("reduce", "allreduce", "scan", "exscan"), lambda p: 1),
+    "reduce_scatter": lambda p: p,
+}
+"""Where the flops of a reduction of p ranks stand."""
 
 IMMEDIATE = {f"i{name}": LIKE.get(name, name) for name in (*COLLECTIVES, "reducescatter")}
 """Collectives that do not block, as SMPI writes them into its traces: the kind of each."""
