@@ -49,15 +49,9 @@ uint64_t vic_time_ns(const vic_t *card)
     return card == NULL || handle_closed(card) ? 0 : card->ops->time_ns(card);
 }
 
-WATCHED_AS(compute_ns, (vic_t *card, uint64_t ns), CALL_COMPUTE, 0,
-           card->ops->compute(card, ns), "ns", (int64_t)ns)
-
-int vic_compute_ns(vic_t *card, uint64_t ns)
-{
-    NEED(card, 1);
-    return __builtin_expect(card->watch != 0, 0) ? watched_compute_ns(card, ns)
-           : card->ops->compute(card, ns);
-}
+CALL(vic_compute_ns, (vic_t *card, uint64_t ns), (card, ns),
+     true, false, VIC_OK,
+     card->ops->compute(card, ns), CALL_COMPUTE, 0, "ns", (int64_t)ns)
 
 void vic_relax(vic_t *card)
 {
@@ -70,97 +64,43 @@ void vic_relax(vic_t *card)
     card->ops->relax(card);
 }
 
-WATCHED_AS(write, (vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n), CALL_WRITE, n,
-           card->ops->write(card, addr, words, n), "addr n", addr, (int64_t)n)
+CALL(vic_write, (vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n), (card, addr, words, n),
+     words != NULL, !range_exists(card, addr, n), fail_range(card, 0, addr, n, SCRATCH),
+     card->ops->write(card, addr, words, n), CALL_WRITE, n, "addr n", addr, (int64_t)n)
 
-int vic_write(vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n)
+CALL(vic_read, (vic_t *card, vic_addr_t addr, uint64_t *words, size_t n), (card, addr, words, n),
+     words != NULL, !range_exists(card, addr, n), fail_range(card, 0, addr, n, SCRATCH),
+     card->ops->read(card, addr, words, n), CALL_READ, n, "addr n", addr, (int64_t)n)
+
+CALL(vic_send, (vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n), (card, headers, payloads, n),
+     headers != NULL && payloads != NULL, false, VIC_OK,
+     card->ops->send(card, headers, payloads, n), CALL_SEND, n, PACKETS, PACKETS_OF(headers, n))
+
+CALL(vic_send_cached, (vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n),
+     (card, headers, payloads, n),
+     payloads != NULL, !range_exists(card, headers, n), fail_words(card, "headers", headers, n),
+     card->ops->send_cached(card, headers, payloads, n), CALL_SEND_CACHED, n, "headers n", headers, (int64_t)n)
+
+CALL(vic_put, (vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter),
+     (card, dest, addr, words, n, counter),
+     words != NULL, dest >= card->cards || !range_exists(card, addr, n) || !counter_exists(card, counter),
+     fail_range(card, dest, addr, n, counter),
+     card->ops->put(card, dest, addr, words, n, counter), CALL_PUT, n, "dest addr n counter", dest, addr, (int64_t)n,
+     counter)
+
+CALL(vic_counter_set, (vic_t *card, unsigned counter, int64_t n), (card, counter, n),
+     true, !counter_exists(card, counter), fail_range(card, 0, 0, 0, counter),
+     card->ops->counter_set(card, counter, n), CALL_COUNTER_SET, 0, "counter n", counter, n)
+
+CALL(vic_counter_get, (vic_t *card, unsigned counter, int64_t *n), (card, counter, n),
+     n != NULL, !counter_exists(card, counter), fail_range(card, 0, 0, 0, counter),
+     card->ops->counter_get(card, counter, n), CALL_COUNTER_GET, 0, "counter", counter)
+
+FAIL_COLD static int fail_counter(const struct vic *card, unsigned counter)
 {
-    NEED(card, words != NULL);
-    if (!range_exists(card, addr, n)) {
-        return fail_range(card, 0, addr, n, SCRATCH);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_write(card, addr, words, n)
-           : card->ops->write(card, addr, words, n);
-}
-
-WATCHED_AS(read, (vic_t *card, vic_addr_t addr, uint64_t *words, size_t n), CALL_READ, n,
-           card->ops->read(card, addr, words, n), "addr n", addr, (int64_t)n)
-
-int vic_read(vic_t *card, vic_addr_t addr, uint64_t *words, size_t n)
-{
-    NEED(card, words != NULL);
-    if (!range_exists(card, addr, n)) {
-        return fail_range(card, 0, addr, n, SCRATCH);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_read(card, addr, words, n)
-           : card->ops->read(card, addr, words, n);
-}
-
-WATCHED_AS(send, (vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n), CALL_SEND, n,
-           card->ops->send(card, headers, payloads, n), PACKETS, PACKETS_OF(headers, n))
-
-int vic_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
-{
-    NEED(card, headers != NULL && payloads != NULL);
-    return __builtin_expect(card->watch != 0, 0) ? watched_send(card, headers, payloads, n)
-           : card->ops->send(card, headers, payloads, n);
-}
-
-WATCHED_AS(send_cached, (vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n), CALL_SEND_CACHED, n,
-           card->ops->send_cached(card, headers, payloads, n), "headers n", headers, (int64_t)n)
-
-int vic_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
-{
-    NEED(card, payloads != NULL);
-    if (!range_exists(card, headers, n)) {
-        return fail_words(card, "headers", headers, n);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_send_cached(card, headers, payloads, n)
-           : card->ops->send_cached(card, headers, payloads, n);
-}
-
-WATCHED_AS(put, (vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter), CALL_PUT, n,
-           card->ops->put(card, dest, addr, words, n, counter),
-           "dest addr n counter", dest, addr, (int64_t)n, counter)
-
-int vic_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter)
-{
-    NEED(card, words != NULL);
-    if (dest >= card->cards || !range_exists(card, addr, n) || !counter_exists(card, counter)) {
-        return fail_range(card, dest, addr, n, counter);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_put(card, dest, addr, words, n, counter)
-           : card->ops->put(card, dest, addr, words, n, counter);
-}
-
-WATCHED_AS(counter_set, (vic_t *card, unsigned counter, int64_t n), CALL_COUNTER_SET, 0,
-           card->ops->counter_set(card, counter, n), "counter n", counter, n)
-
-int vic_counter_set(vic_t *card, unsigned counter, int64_t n)
-{
-    NEED(card, 1);
-    if (!counter_exists(card, counter)) {
+    if (counter != SCRATCH) {
         return fail_range(card, 0, 0, 0, counter);
     }
-    return __builtin_expect(card->watch != 0, 0) ? watched_counter_set(card, counter, n)
-           : card->ops->counter_set(card, counter, n);
-}
-
-WATCHED_AS(counter_get, (vic_t *card, unsigned counter, int64_t *n), CALL_COUNTER_GET, 0,
-           card->ops->counter_get(card, counter, n), "counter", counter)
-
-int vic_counter_get(vic_t *card, unsigned counter, int64_t *n)
-{
-    NEED(card, n != NULL);
-    if (!counter_exists(card, counter)) {
-        return fail_range(card, 0, 0, 0, counter);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_counter_get(card, counter, n)
-           : card->ops->counter_get(card, counter, n);
-}
-
-FAIL_COLD static int fail_scratch(const struct vic *card)
-{
     fail(VIC_EINVAL, "counter 63 is the scratch counter, for which nothing waits");
     return watch_refused(card, VIC_EINVAL);
 }
@@ -174,102 +114,58 @@ FAIL_COLD static int fail_fifo(const struct vic *card, bool nothing, size_t min,
     return watch_refused(card, status);
 }
 
-WATCHED_AS(counter_wait, (vic_t *card, unsigned counter, uint64_t timeout_ns), CALL_COUNTER_WAIT, 0,
-           card->ops->counter_wait(card, counter, timeout_ns), "counter timeout", counter, (int64_t)timeout_ns)
+CALL(vic_counter_wait, (vic_t *card, unsigned counter, uint64_t timeout_ns), (card, counter, timeout_ns),
+     true, !counter_exists(card, counter) || counter == SCRATCH, fail_counter(card, counter),
+     card->ops->counter_wait(card, counter, timeout_ns), CALL_COUNTER_WAIT, 0, "counter timeout", counter,
+     (int64_t)timeout_ns)
 
-int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns)
+/* Is there something to wait for, and does all of it exist? */
+static inline bool any_is_good(const vic_t *card, uint64_t counters, size_t fifo_min)
 {
-    NEED(card, 1);
-    if (!counter_exists(card, counter)) {
-        return fail_range(card, 0, 0, 0, counter);
-    }
-    if (counter == SCRATCH) {
-        return fail_scratch(card);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_counter_wait(card, counter, timeout_ns)
-           : card->ops->counter_wait(card, counter, timeout_ns);
+    return (counters & ~(card->counters & ~(UINT64_C(1) << SCRATCH))) == 0 && (counters != 0 || fifo_min != 0) &&
+           fifo_min <= card->job->config.fifo_words;
 }
 
-/* VIC_OK if there is something to wait for, and all of it exists. */
-static inline int any_check(const vic_t *card, uint64_t counters, size_t fifo_min)
+FAIL_COLD static int fail_any(const vic_t *card, uint64_t counters, size_t fifo_min)
 {
-    if ((counters & ~card->counters) != 0) {
-        return fail_range(card, 0, 0, 0, (unsigned)__builtin_ctzll(counters & ~card->counters));
+    uint64_t missing = counters & ~card->counters;
+    if (missing != 0 || counters >> SCRATCH != 0) {
+        return fail_counter(card, missing != 0 ? (unsigned)__builtin_ctzll(missing) : SCRATCH);
     }
-    if (counters >> SCRATCH != 0) {
-        return fail_scratch(card);
-    }
-    if ((counters == 0 && fifo_min == 0) || fifo_min > card->job->config.fifo_words) {
-        return fail_fifo(card, counters == 0 && fifo_min == 0, fifo_min, fifo_min);
-    }
-    return VIC_OK;
+    return fail_fifo(card, counters == 0 && fifo_min == 0, fifo_min, fifo_min);
 }
 
-WATCHED_AS(wait, (vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns), CALL_WAIT, 0,
-           card->ops->wait_any(card, counters, fifo_min, ready, timeout_ns),
-           "counters fifo_min timeout", (int64_t)counters, (int64_t)fifo_min, (int64_t)timeout_ns)
+CALL(vic_wait, (vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns),
+     (card, counters, fifo_min, ready, timeout_ns),
+     ready != NULL, !any_is_good(card, counters, fifo_min), fail_any(card, counters, fifo_min),
+     card->ops->wait_any(card, counters, fifo_min, ready, timeout_ns), CALL_WAIT, 0, "counters fifo_min timeout",
+     (int64_t)counters, (int64_t)fifo_min, (int64_t)timeout_ns)
 
-int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
+FAIL_COLD static int fail_event(const vic_t *card, uint64_t counters, size_t fifo_min)
 {
-    NEED(card, ready != NULL);
-    int status = any_check(card, counters, fifo_min);
-    if (status != VIC_OK) {
-        return status;
+    if (!any_is_good(card, counters, fifo_min)) {
+        return fail_any(card, counters, fifo_min);
     }
-    return __builtin_expect(card->watch != 0, 0) ? watched_wait(card, counters, fifo_min, ready, timeout_ns)
-           : card->ops->wait_any(card, counters, fifo_min, ready, timeout_ns);
+    fail(VIC_EINVAL, "%s mode has no descriptors: model time stands while a program waits elsewhere; vic_wait", card->ops->name);
+    return watch_refused(card, VIC_EINVAL);
 }
 
-WATCHED_AS(event_fd, (vic_t *card, uint64_t counters, size_t fifo_min, int *fd), CALL_EVENT_FD, (size_t)*fd,
-           card->ops->event_fd(card, counters, fifo_min, fd), "counters fifo_min", (int64_t)counters, (int64_t)fifo_min)
+CALL(vic_event_fd, (vic_t *card, uint64_t counters, size_t fifo_min, int *fd), (card, counters, fifo_min, fd),
+     fd != NULL, !any_is_good(card, counters, fifo_min) || card->ops->event_fd == NULL,
+     fail_event(card, counters, fifo_min),
+     card->ops->event_fd(card, counters, fifo_min, fd), CALL_EVENT_FD, (size_t)*fd, "counters fifo_min",
+     (int64_t)counters, (int64_t)fifo_min)
 
-int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd)
-{
-    NEED(card, fd != NULL);
-    int status = any_check(card, counters, fifo_min);
-    if (status != VIC_OK) {
-        return status;
-    }
-    if (card->ops->event_fd == NULL) {
-        fail(VIC_EINVAL, "%s mode has no descriptors: model time stands while a program waits elsewhere; vic_wait",
-             card->ops->name);
-        return watch_refused(card, VIC_EINVAL);
-    }
-    *fd = -1;
-    return __builtin_expect(card->watch != 0, 0) ? watched_event_fd(card, counters, fifo_min, fd)
-           : card->ops->event_fd(card, counters, fifo_min, fd);
-}
+CALL(vic_fifo_poll, (vic_t *card, uint64_t *words, size_t max, size_t *n), (card, words, max, n),
+     words != NULL && n != NULL, false, VIC_OK,
+     card->ops->fifo_poll(card, words, max, n), CALL_FIFO_POLL, *n, "max", (int64_t)max)
 
-WATCHED_AS(fifo_poll, (vic_t *card, uint64_t *words, size_t max, size_t *n), CALL_FIFO_POLL, *n,
-           card->ops->fifo_poll(card, words, max, n), "max", (int64_t)max)
+CALL(vic_fifo_wait, (vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns),
+     (card, words, min, max, n, timeout_ns),
+     words != NULL && n != NULL, min > max || min > card->job->config.fifo_words, fail_fifo(card, false, min, max),
+     card->ops->fifo_wait(card, words, min, max, n, timeout_ns), CALL_FIFO_WAIT, *n, "min max timeout", (int64_t)min,
+     (int64_t)max, (int64_t)timeout_ns)
 
-int vic_fifo_poll(vic_t *card, uint64_t *words, size_t max, size_t *n)
-{
-    NEED(card, words != NULL && n != NULL);
-    return __builtin_expect(card->watch != 0, 0) ? watched_fifo_poll(card, words, max, n)
-           : card->ops->fifo_poll(card, words, max, n);
-}
-
-WATCHED_AS(fifo_wait, (vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns), CALL_FIFO_WAIT, *n,
-           card->ops->fifo_wait(card, words, min, max, n, timeout_ns),
-           "min max timeout", (int64_t)min, (int64_t)max, (int64_t)timeout_ns)
-
-int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns)
-{
-    NEED(card, words != NULL && n != NULL);
-    if (min > max || min > card->job->config.fifo_words) {
-        return fail_fifo(card, false, min, max);
-    }
-    return __builtin_expect(card->watch != 0, 0) ? watched_fifo_wait(card, words, min, max, n, timeout_ns)
-           : card->ops->fifo_wait(card, words, min, max, n, timeout_ns);
-}
-
-WATCHED_AS(barrier, (vic_t *card, uint64_t timeout_ns), CALL_BARRIER, 0,
-           card->ops->barrier(card, timeout_ns), "timeout", (int64_t)timeout_ns)
-
-int vic_barrier(vic_t *card, uint64_t timeout_ns)
-{
-    NEED(card, 1);
-    return __builtin_expect(card->watch != 0, 0) ? watched_barrier(card, timeout_ns)
-           : card->ops->barrier(card, timeout_ns);
-}
+CALL(vic_barrier, (vic_t *card, uint64_t timeout_ns), (card, timeout_ns),
+     true, false, VIC_OK,
+     card->ops->barrier(card, timeout_ns), CALL_BARRIER, 0, "timeout", (int64_t)timeout_ns)

@@ -54,15 +54,18 @@ void debug_refused(const vic_t *card) FAIL_COLD;
  * what the call gave if it returns VIC_OK. The function that logs is one of its own, so that a call that is not logged
  * saves no registers for it. */
 #define LOGGED(name, parameters, arguments, of_card, names, values, results, got)                           \
+    LOGGED_AS(name, #name, name##_call, parameters, arguments, of_card, names, values, results, got)
+
+#define LOGGED_AS(name, title, call, parameters, arguments, of_card, names, values, results, got)           \
     static inline int name##_kept parameters                                                                \
     {                                                                                                       \
         struct fail_state outer_ = fail_enter();                                                            \
-        return fail_leave(outer_, name##_call arguments);                                                   \
+        return fail_leave(outer_, call arguments);                                                          \
     }                                                                                                       \
     FAIL_COLD static int name##_logged parameters                                                           \
     {                                                                                                       \
         struct debug_call log_;                                                                             \
-        debug_begin(&log_, #name, of_card, names, values);                                                  \
+        debug_begin(&log_, title, of_card, names, values);                                                  \
         int status_ = name##_kept arguments;                                                                \
         debug_end(&log_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);    \
         return status_;                                                                                     \

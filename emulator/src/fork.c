@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-static const struct fork_part *const parts[] = {&fork_handles, &fork_jobs, &fork_members, &fork_records};
+static const struct fork_part *const parts[] = {&fork_layers, &fork_handles, &fork_jobs, &fork_members, &fork_records};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static void before(void)

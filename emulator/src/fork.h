@@ -14,7 +14,7 @@ struct fork_part {
     void (*child)(void);  /* forget, and give it back */
 };
 
-extern const struct fork_part fork_handles, fork_jobs, fork_members, fork_records;
+extern const struct fork_part fork_layers, fork_handles, fork_jobs, fork_members, fork_records;
 
 /* From now on; to be called before any of the locks is taken. */
 void fork_watch(void);

@@ -57,10 +57,11 @@ static inline bool handle_closed(const struct vic *card)
 }
 
 /* Return from the present function if the card is NULL or closed, or a pointer that is needed is NULL. */
-#define NEED(card, pointers)                                                                                \
+#define NEED(card, pointers) NEED_NAMED(card, pointers, #pointers)
+#define NEED_NAMED(card, pointers, text)                                                                    \
     do {                                                                                                    \
         if ((card) == NULL || !(pointers)) {                                                                \
-            return fail_null((card) == NULL, #pointers);                                                    \
+            return fail_null((card) == NULL, text);                                                         \
         }                                                                                                   \
         if (__builtin_expect(handle_closed(card), 0)) {                                                     \
             return fail_as(VIC_ECLOSED);                                                                    \

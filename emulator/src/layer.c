@@ -1,6 +1,8 @@
 /* Layers: their handles and what they keep for cards, over forks as well. */
 #include "layer.h"
 
+#include "fork.h"
+
 static pthread_mutex_t layers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct layer *layers;
 
@@ -31,15 +33,10 @@ static void in_child(void)
     after_fork();
 }
 
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, in_child);
-}
+const struct fork_part fork_layers = {before_fork, after_fork, in_child};
 
 void layer_begin(struct layer *layer)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&layers_lock);
     if (!layer->begun) {
         layer->begun = true;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "cancel.h"
+#include "debug.h"
 #include "fail.h"
 #include "slab.h"
 #include "vic.h"
@@ -55,6 +56,19 @@ static inline bool gate_in_use(const struct gate *gate)
 {
     return atomic_load(&gate->users) != 0;
 }
+
+/* Define the call `name` on a handle as LOGGED does (debug.h): name_call is called behind the gate of the handle, which is
+ * `of`, unless that or something else that is `needed` is NULL. */
+#define GATED(name, of, needed, parameters, arguments, names, values, results, got)                         \
+    static int name##_gated parameters                                                                      \
+    {                                                                                                       \
+        if ((of) == NULL || !(needed)) {                                                                    \
+            return fail_null((of) == NULL, #needed);                                                        \
+        }                                                                                                   \
+        int status_ = gate_enter(&(of)->gate);                                                              \
+        return status_ == VIC_OK ? gate_leave(&(of)->gate, name##_call arguments) : status_;                \
+    }                                                                                                       \
+    LOGGED_AS(name, #name, name##_gated, parameters, arguments, (of) == NULL ? NULL : (of)->card, names, values, results, got)
 
 /* What is kept for a card: the first member of a layer's own struct. */
 struct kept {

@@ -74,6 +74,19 @@ struct provider {
     int (*barrier)(vic_t *card, uint64_t timeout_ns);
 };
 
+/* The calls of a provider that stand in other files than its table. */
+#define PROVIDER_CALLS(name)                                                                                \
+    int name##_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n);              \
+    int name##_try_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent); \
+    int name##_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n);            \
+    int name##_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter); \
+    int name##_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, struct transfer *dma); \
+    int name##_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);      \
+    int name##_dma_done(vic_t *card, struct transfer *dma);                                                 \
+    int name##_dma_wait(vic_t *card, struct transfer *dma, uint64_t timeout_ns);                            \
+    int name##_wait_any(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns); \
+    int name##_barrier(vic_t *card, uint64_t timeout_ns);
+
 extern const struct provider functional_provider, timed_provider;
 
 /* The provider of a mode (as in struct vic_attr), or NULL. */

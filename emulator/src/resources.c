@@ -148,23 +148,15 @@ static int test(vic_t *card, struct transfer *transfer, int *done)
     return VIC_OK;
 }
 
-int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma)
-{
-    NEED(card, payloads != NULL && dma != NULL);
-    if (!range_exists(card, headers, n)) {
-        return fail_words(card, "headers", headers, n);
-    }
-    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma), "headers n", headers, (int64_t)n);
-}
+CALL(vic_dma_send, (vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma),
+     (card, headers, payloads, n, dma),
+     payloads != NULL && dma != NULL, !range_exists(card, headers, n), fail_words(card, "headers", headers, n),
+     start_send(card, headers, payloads, n, dma), CALL_DMA_SEND, n, "headers n", headers, (int64_t)n)
 
-int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
-{
-    NEED(card, host != NULL && dma != NULL);
-    if (!range_exists(card, addr, n)) {
-        return fail_range(card, 0, addr, n, SCRATCH);
-    }
-    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma), "addr n", addr, (int64_t)n);
-}
+CALL(vic_dma_read, (vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma),
+     (card, host, addr, n, dma),
+     host != NULL && dma != NULL, !range_exists(card, addr, n), fail_range(card, 0, addr, n, SCRATCH),
+     start_read(card, host, addr, n, dma), CALL_DMA_READ, n, "addr n", addr, (int64_t)n)
 
 int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
 {

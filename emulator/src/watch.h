@@ -53,14 +53,23 @@ int watch_refused(const struct vic *card, int status) FAIL_COLD;
         return status_;                                                                                     \
     } while (0)
 
-/* The same as a function of its own, watched_NAME, for calls that shall save no registers for it. */
-#define WATCHED_AS(name, params, call, words, operation, names, ...)                                        \
-    FAIL_COLD static int watched_##name params                                                              \
+/* Define a call of vic.h: `operation`, unless something that is `needed` is NULL, or an argument is `wrong`: then `refusal`.
+ * What is watched is a function of its own, so that the call saves no registers for it. */
+#define CALL(name, parameters, arguments, needed, wrong, refusal, operation, call, words, names, ...)       \
+    FAIL_COLD static int watched_##name parameters                                                          \
     {                                                                                                       \
         uint64_t began_ns_ = watch_begin(card, names, (const int64_t[]){__VA_ARGS__});                      \
         int status_ = (operation);                                                                          \
         watch_end(card, call, began_ns_, words, status_);                                                   \
         return status_;                                                                                     \
+    }                                                                                                       \
+    int name parameters                                                                                     \
+    {                                                                                                       \
+        NEED_NAMED(card, needed, #needed);                                                                  \
+        if (wrong) {                                                                                        \
+            return (refusal);                                                                               \
+        }                                                                                                   \
+        return __builtin_expect(card->watch != 0, 0) ? watched_##name arguments : (operation);              \
     }
 
 #endif

@@ -168,21 +168,16 @@ int(vic_client_open)(vic_t *card, const struct vic_message_config *messages, con
 
 static int vic_client_counts_call(vic_client_t *c, struct vic_client_count *counts)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
     if (counts == NULL) {
-        return client_leave(c, fail_null(0, "counts != NULL"));
+        return fail_null(0, "counts != NULL");
     }
     lock_take(c->card, &c->lock);
     *counts = c->count;
     lock_give(&c->lock);
-    return client_leave(c, VIC_OK);
+    return VIC_OK;
 }
 
-LOGGED(vic_client_counts, (vic_client_t *c, struct vic_client_count *counts), (c, counts),
-       c == NULL ? NULL : c->card, "", NULL, "", NULL)
+GATED(vic_client_counts, c, true, (vic_client_t *c, struct vic_client_count *counts), (c, counts), "", NULL, "", NULL)
 
 /* Tell bridges and cards, as far as they have room now, that subscriptions and patterns of this client end. */
 static void send_closing(struct vic_client *c)

@@ -145,8 +145,8 @@ bool client_others_receive(struct vic_client *c);
 /* VIC_ENOSPC: which window is full, and why confirms do not help. */
 int client_fail_full(struct vic_client *c) FAIL_COLD;
 
-/* client_leave of a call that may have called client_others_receive. */
-int client_leave_sending(struct vic_client *c, int status);
+/* The end of a call that may have called client_others_receive. Returns its status. */
+int client_end_sending(struct vic_client *c, int status);
 
 /* Wake threads that wait, as something has changed. */
 void client_ring(struct vic_client *c);
@@ -217,22 +217,12 @@ void client_free_patterns(struct pattern *patterns);
 
 /* ---- client.c */
 
-static inline int client_enter(struct vic_client *c)
-{
-    return c == NULL ? fail_null(1, "") : gate_enter(&c->gate);
-}
-
 /* VIC_EINVAL: a name that is NULL or too long, or a body that is or with it. */
 int client_no_name(const struct vic_client *c, const char *name, const void *body, size_t bytes) FAIL_COLD;
 
 static inline int client_no_card(const struct vic_client *c, uint32_t card)
 {
     return fail(VIC_ERANGE, "card %u does not exist (0 .. %u)", card, c->cards - 1);
-}
-
-static inline int client_leave(struct vic_client *c, int status)
-{
-    return gate_leave(&c->gate, status);
 }
 
 #endif

@@ -190,17 +190,13 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
 static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char *key, const void *body,
                                    size_t bytes, uint64_t timeout_ns)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
     size_t key_bytes = key != NULL ? strlen(key) : 0;
     if (key == NULL || (body == NULL && bytes > 0) || key_bytes > VIC_KEY_MOST || bytes > c->max_bytes ||
         vic_envelope_header(VIC_PUBLISH) + key_bytes > c->max_bytes - bytes) {
-        return client_leave(c, client_no_name(c, key, body, bytes));
+        return client_no_name(c, key, body, bytes);
     }
     if (bridge >= c->cards) {
-        return client_leave(c, client_no_card(c, bridge));
+        return client_no_card(c, bridge);
     }
     bool once = (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0;
     struct vic_envelope e = {.kind = VIC_PUBLISH, .session = c->session, .key = key, .key_bytes = key_bytes,
@@ -209,7 +205,7 @@ static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char 
     size_t all = vic_envelope_header(VIC_PUBLISH) + key_bytes + bytes;
     struct entry *entry = malloc(sizeof *entry + all);
     if (entry == NULL) {
-        return client_leave(c, VIC_ESYS);
+        return VIC_ESYS;
     }
     *entry = (struct entry){.peer = bridge, .holders = 1, .bytes = all};
     vic_envelope_pack(entry->envelope, all, &e, &all);
@@ -217,15 +213,13 @@ static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char 
     if (atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
         client_tend(c, deadline_ns);
     }
-    return client_leave_sending(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
+    return client_end_sending(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
 }
 
-LOGGED(vic_client_publish,
-       (vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes, uint64_t timeout_ns),
-       (c, bridge, key, body, bytes, timeout_ns),
-       c == NULL ? NULL : c->card, "bridge 'key bytes timeout",
-       VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns),
-       "", NULL)
+GATED(vic_client_publish, c, true,
+      (vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes, uint64_t timeout_ns),
+      (c, bridge, key, body, bytes, timeout_ns),
+      "bridge 'key bytes timeout", VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns), "", NULL)
 
 /* True if all messages up to this id are confirmed. */
 static bool is_confirmed(struct vic_client *c, uint64_t id)
@@ -270,13 +264,10 @@ static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 
 static int vic_client_flush_call(vic_client_t *c, uint64_t timeout_ns)
 {
-    int status = client_enter(c), reason = VIC_OK;
-    if (status != VIC_OK) {
-        return status;
-    }
+    int reason = VIC_OK;
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     if ((c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0) {
-        return client_leave_sending(c, flush_once(c, deadline_ns));
+        return client_end_sending(c, flush_once(c, deadline_ns));
     }
     lock_take(c->card, &c->lock);
     uint64_t id = c->id;
@@ -285,14 +276,14 @@ static int vic_client_flush_call(vic_client_t *c, uint64_t timeout_ns)
     for (;;) {
         client_arm(c, &progress);
         if (is_confirmed(c, id)) {
-            return client_leave_sending(c, VIC_OK);
+            return client_end_sending(c, VIC_OK);
         }
         if (reason != VIC_OK) {
-            return client_leave_sending(c, reason);
+            return client_end_sending(c, reason);
         }
         reason = client_progress_sending(c, &progress, deadline_ns);
     }
 }
 
-LOGGED(vic_client_flush, (vic_client_t *c, uint64_t timeout_ns), (c, timeout_ns),
-       c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+GATED(vic_client_flush, c, true, (vic_client_t *c, uint64_t timeout_ns), (c, timeout_ns),
+      "timeout", VALUES((int64_t)timeout_ns), "", NULL)

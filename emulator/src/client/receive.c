@@ -103,12 +103,9 @@ static bool take(struct vic_client *c, struct vic_delivery *delivery)
 
 static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns)
 {
-    int status = client_enter(c), reason = VIC_OK;
-    if (status != VIC_OK) {
-        return status;
-    }
+    int reason = VIC_OK;
     if (delivery == NULL) {
-        return client_leave(c, fail_null(0, "delivery != NULL"));
+        return fail_null(0, "delivery != NULL");
     }
     client_be_receiver(c);
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
@@ -117,21 +114,19 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
         client_arm(c, &progress);
         if (take(c, delivery)) {
             client_ring(c); /* there is room for threads that send */
-            return client_leave(c, VIC_OK);
+            return VIC_OK;
         }
         if (reason != VIC_OK) {
-            return client_leave(c, reason);
+            return reason;
         }
         reason = client_progress(c, &progress, deadline_ns);
         reason = reason == VIC_ENOSPC ? VIC_OK : reason; /* another thread has emptied the inbox meanwhile */
     }
 }
 
-LOGGED(vic_client_recv,
-       (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
-       (c, delivery, timeout_ns),
-       c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns),
-       "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
+GATED(vic_client_recv, c, true, (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
+      (c, delivery, timeout_ns), "timeout", VALUES((int64_t)timeout_ns),
+      "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
 
 static int vic_client_release_call(vic_client_t *c, struct vic_delivery *delivery)
 {
@@ -175,12 +170,9 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
 
 static int vic_client_ack_within_call(vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
+    int status = VIC_OK;
     if (delivery == NULL || delivery->kind == 0 || delivery->src >= c->cards) {
-        return client_leave(c, fail(VIC_EINVAL, "this is no delivery, or it was acknowledged"));
+        return fail(VIC_EINVAL, "this is no delivery, or it was acknowledged");
     }
     struct vic_envelope e = {.session = delivery->token[0], .id = delivery->token[1]};
     if (delivery->kind == VIC_DELIVER) {
@@ -196,18 +188,17 @@ static int vic_client_ack_within_call(vic_client_t *c, struct vic_delivery *deli
         vic_client_release_call(c, delivery);
         delivery->kind = 0; /* once */
     }
-    return client_leave(c, status);
+    return status;
 }
 
-LOGGED(vic_client_ack_within, (vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns),
-       (c, delivery, reject, timeout_ns),
-       c == NULL ? NULL : c->card, "id reject timeout",
-       VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject, (int64_t)timeout_ns), "", NULL)
+GATED(vic_client_ack_within, c, true, (vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns),
+      (c, delivery, reject, timeout_ns), "id reject timeout",
+      VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject, (int64_t)timeout_ns), "", NULL)
 
 static int vic_client_ack_call(vic_client_t *c, struct vic_delivery *delivery, int reject)
 {
     return vic_client_ack_within_call(c, delivery, reject, VIC_FOREVER);
 }
 
-LOGGED(vic_client_ack, (vic_client_t *c, struct vic_delivery *delivery, int reject), (c, delivery, reject),
-       c == NULL ? NULL : c->card, "id reject", VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject), "", NULL)
+GATED(vic_client_ack, c, true, (vic_client_t *c, struct vic_delivery *delivery, int reject), (c, delivery, reject),
+      "id reject", VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject), "", NULL)

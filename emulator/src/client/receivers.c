@@ -61,7 +61,7 @@ bool client_others_receive(struct vic_client *c)
     return atomic_load(&c->receivers) > atomic_load(&c->stuck);
 }
 
-int client_leave_sending(struct vic_client *c, int status)
+int client_end_sending(struct vic_client *c, int status)
 {
     struct receiving *self = atomic_load(&c->stuck) != 0 ? find(c) : NULL;
     if (self != NULL && self->stuck) {
@@ -71,7 +71,7 @@ int client_leave_sending(struct vic_client *c, int status)
     if (status == VIC_ENOSPC) { /* said last: it has looked once more since */
         client_fail_full(c);
     }
-    return client_leave(c, status);
+    return status;
 }
 
 void client_be_receiver(struct vic_client *c)

@@ -29,21 +29,16 @@ static void try_to_send(struct vic_client *c, uint32_t bridge)
 static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit,
                                      uint32_t *subscription)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
     size_t bytes = queue != NULL ? strlen(queue) : 0;
     if (queue == NULL || bytes > VIC_KEY_MOST || credit == 0) {
-        return client_leave(c, credit == 0 ? fail(VIC_EINVAL, "credit is 0; 1 is the least")
-                                           : client_no_name(c, queue, NULL, 0));
+        return credit == 0 ? fail(VIC_EINVAL, "credit is 0; 1 is the least") : client_no_name(c, queue, NULL, 0);
     }
     if (bridge >= c->cards) {
-        return client_leave(c, client_no_card(c, bridge));
+        return client_no_card(c, bridge);
     }
     struct subscription *s = malloc(sizeof *s + bytes);
     if (s == NULL) {
-        return client_leave(c, VIC_ESYS);
+        return VIC_ESYS;
     }
     *s = (struct subscription){.bridge = bridge, .credit = credit, .bytes = bytes};
     memcpy(s->queue, queue, bytes);
@@ -56,23 +51,18 @@ static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const cha
         *subscription = number;
     }
     try_to_send(c, bridge);
-    return client_leave(c, VIC_OK);
+    return VIC_OK;
 }
 
-LOGGED(vic_client_subscribe,
-       (vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit, uint32_t *subscription),
-       (c, bridge, queue, credit, subscription),
-       c == NULL ? NULL : c->card, "bridge 'queue credit", VALUES(bridge, TEXT(queue), (int64_t)credit),
-       subscription != NULL ? "subscription" : "", VALUES(subscription != NULL ? *subscription : 0))
+GATED(vic_client_subscribe, c, true,
+      (vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit, uint32_t *subscription),
+      (c, bridge, queue, credit, subscription), "bridge 'queue credit", VALUES(bridge, TEXT(queue), (int64_t)credit),
+      subscription != NULL ? "subscription" : "", VALUES(subscription != NULL ? *subscription : 0))
 
 static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
+    int status = VIC_EINVAL;
     uint32_t bridge = 0;
-    status = VIC_EINVAL;
     lock_take(c->card, &c->lock);
     for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
         if (s->number == subscription && !s->ends) {
@@ -86,9 +76,8 @@ static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
     if (status == VIC_OK) {
         try_to_send(c, bridge);
     }
-    return client_leave(c, status == VIC_OK ? status : fail(status, "there is no subscription %u, or it has ended",
-                                                            subscription));
+    return status == VIC_OK ? status : fail(status, "there is no subscription %u, or it has ended", subscription);
 }
 
-LOGGED(vic_client_unsubscribe, (vic_client_t *c, uint32_t subscription), (c, subscription),
-       c == NULL ? NULL : c->card, "subscription", VALUES(subscription), "", NULL)
+GATED(vic_client_unsubscribe, c, true, (vic_client_t *c, uint32_t subscription), (c, subscription),
+      "subscription", VALUES(subscription), "", NULL)

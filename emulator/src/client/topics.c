@@ -125,21 +125,17 @@ static int change(struct vic_client *c, const char *text, size_t bytes, bool bin
 
 static int change_and_send(struct vic_client *c, const char *text, bool binds)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
     size_t bytes = text != NULL ? strlen(text) : 0;
     if (text == NULL || bytes > VIC_KEY_MOST) {
-        return client_leave(c, client_no_name(c, text, NULL, 0));
+        return client_no_name(c, text, NULL, 0);
     }
     lock_take(c->card, &c->lock);
-    status = change(c, text, bytes, binds);
+    int status = change(c, text, bytes, binds);
     lock_give(&c->lock);
     if (status == VIC_OK) {
         client_send_all_due(c, 0);
     }
-    return client_leave(c, status);
+    return status;
 }
 
 static int vic_client_bind_call(vic_client_t *c, const char *pattern)
@@ -147,16 +143,14 @@ static int vic_client_bind_call(vic_client_t *c, const char *pattern)
     return change_and_send(c, pattern, true);
 }
 
-LOGGED(vic_client_bind, (vic_client_t *c, const char *pattern), (c, pattern),
-       c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
+GATED(vic_client_bind, c, true, (vic_client_t *c, const char *pattern), (c, pattern), "'pattern", VALUES(TEXT(pattern)), "", NULL)
 
 static int vic_client_unbind_call(vic_client_t *c, const char *pattern)
 {
     return change_and_send(c, pattern, false);
 }
 
-LOGGED(vic_client_unbind, (vic_client_t *c, const char *pattern), (c, pattern),
-       c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
+GATED(vic_client_unbind, c, true, (vic_client_t *c, const char *pattern), (c, pattern), "'pattern", VALUES(TEXT(pattern)), "", NULL)
 
 /* ---- messages */
 
@@ -210,21 +204,18 @@ static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope 
 static int vic_client_topic_call(vic_client_t *c, const char *topic, const void *body, size_t bytes,
                                  uint32_t *cards, uint64_t timeout_ns)
 {
-    int status = client_enter(c);
-    if (status != VIC_OK) {
-        return status;
-    }
+    int status = VIC_OK;
     size_t key_bytes = topic != NULL ? strlen(topic) : 0, header = vic_envelope_header(VIC_TOPIC);
     if (topic == NULL || (body == NULL && bytes > 0) || key_bytes > VIC_KEY_MOST || bytes > c->max_bytes ||
         header + key_bytes > c->max_bytes - bytes) {
-        return client_leave(c, client_no_name(c, topic, body, bytes));
+        return client_no_name(c, topic, body, bytes);
     }
     struct vic_envelope e = {.kind = VIC_TOPIC, .session = c->session, .key = topic, .key_bytes = key_bytes,
                              .body = body, .bytes = bytes};
     size_t all = header + key_bytes + bytes;
     void *data = malloc(all);
     if (data == NULL) {
-        return client_leave(c, VIC_ESYS);
+        return VIC_ESYS;
     }
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     client_tend(c, 0);
@@ -244,11 +235,11 @@ static int vic_client_topic_call(vic_client_t *c, const char *topic, const void 
     if (cards != NULL) {
         *cards = sent;
     }
-    return client_leave_sending(c, status);
+    return client_end_sending(c, status);
 }
 
-LOGGED(vic_client_topic,
-       (vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards, uint64_t timeout_ns),
-       (c, topic, body, bytes, cards, timeout_ns),
-       c == NULL ? NULL : c->card, "'topic bytes timeout", VALUES(TEXT(topic), (int64_t)bytes, (int64_t)timeout_ns),
-       cards != NULL ? "cards" : "", VALUES(cards != NULL ? *cards : 0))
+GATED(vic_client_topic, c, true,
+      (vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards, uint64_t timeout_ns),
+      (c, topic, body, bytes, cards, timeout_ns),
+      "'topic bytes timeout", VALUES(TEXT(topic), (int64_t)bytes, (int64_t)timeout_ns),
+      cards != NULL ? "cards" : "", VALUES(cards != NULL ? *cards : 0))

@@ -30,13 +30,8 @@ static int run(struct vic_team *team, const struct call *call, uint64_t timeout_
     return status;
 }
 
-static int enter(struct vic_team *team)
-{
-    return team == NULL ? fail_null(1, "") : gate_enter(&team->gate);
-}
-
-/* Make the call, unless `status` says that its arguments are wrong, and leave the gate. */
-static int leave(struct vic_team *team, int status, const struct call *call, uint64_t timeout_ns)
+/* Make the call, unless `status` says that its arguments are wrong. */
+static int make(struct vic_team *team, int status, const struct call *call, uint64_t timeout_ns)
 {
     if (status == VIC_OK && atomic_exchange(&team->busy, 1) != 0) {
         status = fail(VIC_EBUSY, "another thread is in a call on this team");
@@ -44,7 +39,7 @@ static int leave(struct vic_team *team, int status, const struct call *call, uin
         status = run(team, call, timeout_ns);
         atomic_store(&team->busy, 0);
     }
-    return gate_leave(&team->gate, status);
+    return status;
 }
 
 static int check_words(const struct vic_team *team, const struct call *call, bool needs_out)
@@ -63,76 +58,62 @@ static int check_words(const struct vic_team *team, const struct call *call, boo
 
 static int vic_team_barrier_call(vic_team_t *team, uint64_t timeout_ns)
 {
-    struct call call = {.kind = CALL_BARRIER};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, status, &call, timeout_ns) : status;
+    return make(team, VIC_OK, &(struct call){.kind = CALL_BARRIER}, timeout_ns);
 }
 
-LOGGED(vic_team_barrier, (vic_team_t *team, uint64_t timeout_ns), (team, timeout_ns),
-       team == NULL ? NULL : team->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+GATED(vic_team_barrier, team, true, (vic_team_t *team, uint64_t timeout_ns), (team, timeout_ns),
+      "timeout", VALUES((int64_t)timeout_ns), "", NULL)
 
 static int vic_broadcast_call(vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_BROADCAST, .root = root, .in = words, .out = words, .n = n};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+    return make(team, check_words(team, &call, true), &call, timeout_ns);
 }
 
-LOGGED(vic_broadcast,
-       (vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns),
-       (team, root, words, n, timeout_ns),
-       team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+GATED(vic_broadcast, team, true, (vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns),
+      (team, root, words, n, timeout_ns), "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_reduce_call(vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in,
                            uint64_t *out, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_REDUCE, .root = root, .op = op, .in = in, .out = out, .n = n};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
+    return make(team, check_words(team, &call, root == team->me), &call, timeout_ns);
 }
 
-LOGGED(vic_reduce,
-       (vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
-        uint64_t timeout_ns),
-       (team, root, op, in, out, n, timeout_ns),
-       team == NULL ? NULL : team->card, "root op n timeout",
-       VALUES(root, (int64_t)op, (int64_t)n, (int64_t)timeout_ns),
-       "", NULL)
+GATED(vic_reduce, team, true,
+      (vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
+       uint64_t timeout_ns),
+      (team, root, op, in, out, n, timeout_ns),
+      "root op n timeout", VALUES(root, (int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_allreduce_call(vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out,
                               size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_ALLREDUCE, .op = op, .in = in, .out = out, .n = n};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+    return make(team, check_words(team, &call, true), &call, timeout_ns);
 }
 
-LOGGED(vic_allreduce,
-       (vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
-       (team, op, in, out, n, timeout_ns),
-       team == NULL ? NULL : team->card, "op n timeout", VALUES((int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+GATED(vic_allreduce, team, true,
+      (vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+      (team, op, in, out, n, timeout_ns),
+      "op n timeout", VALUES((int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_gather_call(vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out,
                            uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_GATHER, .root = root, .in = in, .out = out, .n = n};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
+    return make(team, check_words(team, &call, root == team->me), &call, timeout_ns);
 }
 
-LOGGED(vic_gather,
-       (vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns),
-       (team, root, in, n, out, timeout_ns),
-       team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+GATED(vic_gather, team, true,
+      (vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns),
+      (team, root, in, n, out, timeout_ns), "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
 
 static int vic_alltoall_call(vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_ALLTOALL, .in = in, .out = out, .n = n};
-    int status = enter(team);
-    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+    return make(team, check_words(team, &call, true), &call, timeout_ns);
 }
 
-LOGGED(vic_alltoall,
-       (vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
-       (team, in, out, n, timeout_ns),
-       team == NULL ? NULL : team->card, "n timeout", VALUES((int64_t)n, (int64_t)timeout_ns), "", NULL)
+GATED(vic_alltoall, team, true, (vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+      (team, in, out, n, timeout_ns), "n timeout", VALUES((int64_t)n, (int64_t)timeout_ns), "", NULL)

@@ -93,6 +93,7 @@ int functional_event_fd(struct vic *card, uint64_t counters, size_t fifo_min, in
 {
     struct events *events = &functional_of(card)->events;
     struct event *event = malloc(sizeof *event);
+    *fd = -1;
     if (event == NULL) {
         return fail_as(VIC_ESYS);
     }

@@ -144,19 +144,7 @@ block_function check_block;
 uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
 
 /* ---- the rest of the table */
-int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready,
-                        uint64_t timeout_ns);
-int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
-int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);
-int functional_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
-int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
-                   unsigned counter);
-int functional_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
-                        struct transfer *dma);
-int functional_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);
-int functional_dma_done(struct vic *card, struct transfer *dma);
-int functional_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
-int functional_barrier(struct vic *card, uint64_t timeout_ns);
+PROVIDER_CALLS(functional)
 
 /* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as
  * ordinary memory, and so whether a counter really orders them. */

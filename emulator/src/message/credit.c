@@ -197,15 +197,8 @@ void credit_tend(struct vic_message *m, uint32_t dest)
 
 static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends)
 {
-    if (m == NULL || ends == NULL) {
-        return fail_null(m == NULL, "ends != NULL");
-    }
-    int status = gate_enter(&m->gate);
-    if (status != VIC_OK) {
-        return status;
-    }
     if (peer >= m->cards) {
-        return gate_leave(&m->gate, message_no_card(m, peer));
+        return message_no_card(m, peer);
     }
     struct outward *out = &m->out[peer];
     if (lock_try(&out->lock)) {
@@ -215,11 +208,11 @@ static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends
         lock_give(&out->lock);
     }
     *ends = atomic_load(&out->ends);
-    return gate_leave(&m->gate, status);
+    return VIC_OK;
 }
 
-LOGGED(vic_message_ends, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),
-       m == NULL ? NULL : m->card, "peer", VALUES(peer), "ends", VALUES((int64_t)*ends))
+GATED(vic_message_ends, m, ends != NULL, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),
+      "peer", VALUES(peer), "ends", VALUES((int64_t)*ends))
 
 /* Somebody may have written over what we say: say it again. */
 static void publish_all(struct vic_message *m)

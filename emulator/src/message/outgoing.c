@@ -142,29 +142,21 @@ static int send_locked(struct vic_message *m, uint32_t dest, const void *data, s
 
 static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
 {
-    if (m == NULL || (data == NULL && bytes > 0)) {
-        return fail_null(m == NULL, "data != NULL || bytes == 0");
-    }
-    int status = gate_enter(&m->gate);
-    if (status != VIC_OK) {
-        return status;
-    }
     if (dest >= m->cards) {
-        return gate_leave(&m->gate, message_no_card(m, dest));
+        return message_no_card(m, dest);
     }
     if (bytes > m->max_bytes) {
-        return gate_leave(&m->gate, fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes));
+        return fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes);
     }
     uint64_t deadline_ns = deadline_after(m->card, timeout_ns);
-    status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
+    int status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
     if (status == VIC_OK) {
         status = send_locked(m, dest, bytes > 0 ? data : "", bytes, deadline_ns);
         lock_give(&m->out[dest].lock);
     }
-    return gate_leave(&m->gate, status);
+    return status;
 }
 
-LOGGED(vic_message_send,
-       (vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns),
-       (m, dest, data, bytes, timeout_ns),
-       m == NULL ? NULL : m->card, "dest bytes timeout", VALUES(dest, (int64_t)bytes, (int64_t)timeout_ns), "", NULL)
+GATED(vic_message_send, m, data != NULL || bytes == 0,
+      (vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns), (m, dest, data, bytes, timeout_ns),
+      "dest bytes timeout", VALUES(dest, (int64_t)bytes, (int64_t)timeout_ns), "", NULL)

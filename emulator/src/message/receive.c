@@ -189,37 +189,24 @@ static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t 
 
 static int vic_message_flush_to_call(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
 {
-    if (m == NULL) {
-        return fail_null(1, "");
-    }
-    int status = gate_enter(&m->gate);
-    if (status != VIC_OK) {
-        return status;
-    }
     bool lost = false;
-    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_after(m->card, timeout_ns)) : message_no_card(m, dest);
-    return gate_leave(&m->gate, lost ? message_lost() : status);
+    int status = dest < m->cards ? flush_one(m, dest, &lost, deadline_after(m->card, timeout_ns)) : message_no_card(m, dest);
+    return lost ? message_lost() : status;
 }
 
-LOGGED(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
-       m == NULL ? NULL : m->card, "dest timeout", VALUES(dest, (int64_t)timeout_ns), "", NULL)
+GATED(vic_message_flush_to, m, true, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
+      "dest timeout", VALUES(dest, (int64_t)timeout_ns), "", NULL)
 
 static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
 {
-    if (m == NULL) {
-        return fail_null(1, "");
-    }
-    int status = gate_enter(&m->gate);
-    if (status != VIC_OK) {
-        return status;
-    }
     uint64_t deadline_ns = deadline_after(m->card, timeout_ns);
     bool lost = false;
+    int status = VIC_OK;
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         status = flush_one(m, dest, &lost, deadline_ns);
     }
-    return gate_leave(&m->gate, lost ? message_lost() : status);
+    return lost ? message_lost() : status;
 }
 
-LOGGED(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
-       m == NULL ? NULL : m->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+GATED(vic_message_flush, m, true, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
+      "timeout", VALUES((int64_t)timeout_ns), "", NULL)

@@ -24,10 +24,7 @@ static bool sees_any(struct member *me, void *what)
 
 int timed_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     struct any any = {.fifo_min = fifo_min};
     uint64_t least = fifo_min > 0 ? me->own->shared->view.fifo_out + fifo_min : UINT64_MAX;
     me->any = counters;

@@ -43,10 +43,7 @@ static int cross(struct member *me, uint64_t timeout_ns)
 
 int timed_barrier(struct vic *card, uint64_t timeout_ns)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     int status = take_turn(me, &timeout_ns);
     if (status == VIC_OK) {
         status = cross(me, timeout_ns);

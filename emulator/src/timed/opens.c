@@ -35,9 +35,7 @@ uint64_t timed_peer_opens(const struct vic *card, uint32_t peer)
     if (me == NULL) { /* the call has no status: the number of this moment */
         return atomic_load(&shared->moves);
     }
-    me->clock_ps += me->own->pcie.look_ps;
-    timed_observe(me);
-    me->own->shared->looks++;
+    timed_look(me);
     uint32_t moves = atomic_load(&shared->moves), kept = 0;
     while (kept < MOVES_KEPT && kept < moves) {
         int64_t at_ps = atomic_load(&shared->move_ps[(moves - 1 - kept) % MOVES_KEPT]);

@@ -72,10 +72,7 @@ static int send_within(struct vic *card, const uint64_t *headers, const uint64_t
     if (status != VIC_OK) {
         return status;
     }
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     status = send_all(me, headers, payloads, n, sent, timeout_ns);
     timed_leave(me);
     return status;
@@ -96,10 +93,7 @@ int timed_try_send(struct vic *card, const uint64_t *headers, const uint64_t *pa
 
 int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
 {
-    struct member *me = timed_enter(card, true);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, true);
     int status = post_check(me, headers, payloads, n);
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         struct post post = {.kind = POST_CACHED, .a = headers + (uint32_t)i};
@@ -146,10 +140,7 @@ int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *
               unsigned counter)
 {
     uint64_t header = vic_header(dest, VIC_WRITE, addr, counter);
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     int status = dvsim_pcie_engine_is_faster(&me->own->pcie, (int64_t)n) ? put_by_engine(me, header, words, n)
                                                                         : put_by_stores(me, header, words, n);
     timed_leave(me);

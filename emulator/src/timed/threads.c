@@ -220,6 +220,13 @@ void timed_observe(struct member *me)
     turn_wait(me);
 }
 
+void timed_look(struct member *me)
+{
+    me->clock_ps += me->own->pcie.look_ps;
+    timed_observe(me);
+    me->own->shared->looks++;
+}
+
 /* Threads with a lesser clock may do something that this one shall see, or the other way round. */
 void timed_pass(struct member *me, uint64_t ns)
 {

@@ -58,43 +58,25 @@ static uint64_t time_ns(const struct vic *card)
 
 static int compute(struct vic *card, uint64_t ns)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     cpu_time_stated(me);
     timed_pass(me, ns);
     timed_leave(me);
     return VIC_OK;
 }
 
-/* A look, by a thread that has one look more behind it then. */
-static struct member *look(struct vic *card)
-{
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return NULL;
-    }
-    me->clock_ps += me->own->pcie.look_ps;
-    timed_observe(me);
-    me->own->shared->looks++;
-    return me;
-}
-
 static void relax(struct vic *card)
 {
-    struct member *me = look(card);
+    struct member *me = timed_enter(card, false);
     if (me != NULL) { /* the call has no status; the next one has */
+        timed_look(me);
         timed_leave(me);
     }
 }
 
 static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words, size_t n)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     int64_t step = dvsim_pcie_store_ps(&me->own->pcie, 1);
     struct post post = {.kind = POST_STORE, .a = addr, .step_ps = step,
                         .at_ps = me->clock_ps + step + me->own->pcie.crossing_ps};
@@ -107,10 +89,7 @@ static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words,
 static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t n)
 {
     int status = VIC_OK;
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     if (n > 0) {
         uint32_t tag = tag_new(me->own);
         struct post post = {.kind = POST_LOAD, .a = addr, .b = tag, .count = n,
@@ -126,10 +105,7 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
 /* The library remembers what it stored until the card has shown it. */
 static int counter_set(struct vic *card, unsigned counter, int64_t n)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     struct timed *own = me->own;
     uint64_t word = (uint64_t)n;
     me->clock_ps += dvsim_pcie_store_ps(&own->pcie, 1);
@@ -144,10 +120,8 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
 
 static int counter_get(struct vic *card, unsigned counter, int64_t *n)
 {
-    struct member *me = look(card);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
+    timed_look(me);
     int64_t value = me->own->shared->view.counter[counter];
     *n = value == 0 && timed_overlooks(me) ? 1 : value;
     int status = *n != 0 && me->own->orphaned ? VIC_ECLOSED : VIC_OK;
@@ -162,10 +136,7 @@ static bool reads_zero(struct member *me, void *what)
 
 static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     struct watched watched = {DVSIM_VIC_COUNTER, counter, 0};
     int status = timed_wait(me, watched, reads_zero, &counter, timeout_ns);
     timed_leave(me);
@@ -199,10 +170,8 @@ static bool takes(struct member *me, void *what)
 
 static int fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
 {
-    struct member *me = look(card);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
+    timed_look(me);
     struct taken taken = {words, 0, max, 0};
     if (!timed_overlooks(me)) {
         takes(me, &taken);
@@ -218,10 +187,7 @@ static int fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, 
     if (min == 0) {
         return fifo_poll(card, words, max, n);
     }
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     struct taken taken = {words, min, max, 0};
     struct watched watched = {DVSIM_VIC_FIFO, 0, me->own->shared->view.fifo_out + min};
     int status = timed_wait(me, watched, takes, &taken, timeout_ns);

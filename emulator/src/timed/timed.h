@@ -152,8 +152,16 @@ void timed_thread_ends(struct timed *own, struct member *me); /* the end of a th
 struct member *timed_enter(struct vic *card, bool looks);
 void timed_leave(struct member *me);
 
-/* Until all that can be seen at the thread's clock is known. */
+/* The same for a call that returns a status; without memory it returns VIC_ESYS. */
+#define ENTER(me, card, looks)                                                                              \
+    struct member *me = timed_enter(card, looks);                                                           \
+    if (me == NULL) {                                                                                       \
+        return VIC_ESYS;                                                                                    \
+    }
+
+/* Until all that can be seen at the thread's clock is known; the same after one look more. */
 void timed_observe(struct member *me);
+void timed_look(struct member *me);
 
 /* Look at begin + look, begin + 2 look, ... until `sees`, and take what it sees. VIC_OK, VIC_ETIMEDOUT,
  * VIC_EPEER, VIC_ECLOSED. `watched` is the news without which nothing changes. */
@@ -239,19 +247,8 @@ bool timed_chance(struct timed *own, double probability);
 bool timed_overlooks(const struct member *me);
 
 /* ---- any.c, send.c, timed.c, transfer.c: the table */
-int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
-int timed_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);
-int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
-int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
-              unsigned counter);
-int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
-                   struct transfer *dma);
-int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);
-int timed_dma_done(struct vic *card, struct transfer *dma);
-int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
+PROVIDER_CALLS(timed)
 int timed_finish_transfers(struct vic *card);
-int timed_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns);
-int timed_barrier(struct vic *card, uint64_t timeout_ns);
 
 /* Of what the host waits for: transfers by their number; puts, loads and barriers by one of their own. */
 static inline uint32_t tag_of(const struct timed *own, uint32_t number)

@@ -22,10 +22,7 @@ static void start(struct member *me, enum post_kind kind, vic_addr_t addr, size_
 int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
                    struct transfer *dma)
 {
-    struct member *me = timed_enter(card, true);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, true);
     int status = post_check(me, headers, payloads, n);
     if (status == VIC_OK && n > 0) { /* nothing is done at once */
         post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
@@ -37,10 +34,7 @@ int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payload
 
 int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     if (n > 0) {
         start(me, POST_ENGINE_READ, addr, n, dma, host);
     }
@@ -56,13 +50,8 @@ static bool is_done(struct member *me, void *what)
 
 int timed_dma_done(struct vic *card, struct transfer *dma)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
-    me->clock_ps += me->own->pcie.look_ps;
-    timed_observe(me);
-    me->own->shared->looks++;
+    ENTER(me, card, false);
+    timed_look(me);
     bool done = is_done(me, dma) && !timed_overlooks(me);
     int status = done ? 1 : me->own->orphaned ? VIC_ECLOSED : 0;
     timed_leave(me);
@@ -71,10 +60,7 @@ int timed_dma_done(struct vic *card, struct transfer *dma)
 
 int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns)
 {
-    struct member *me = timed_enter(card, false);
-    if (me == NULL) {
-        return VIC_ESYS;
-    }
+    ENTER(me, card, false);
     struct watched watched = {DVSIM_VIC_DONE, tag_of(me->own, number_of(card, dma)), 0};
     int status = timed_wait(me, watched, is_done, dma, timeout_ns);
     timed_leave(me);
