@@ -42,6 +42,14 @@ def test_what_is_near_comes_first_and_the_rest_is_named(monkeypatch):
     assert not {*late} & {*chosen}
 
 
+def test_a_file_without_time_is_looked_at(tmp_path):
+    text = "def test_takes(fixture): pass\n"
+    (tmp_path / "test_late.py").write_text(text.replace("fixture", "no_fixture"), "utf-8")
+    assert "fixture 'no_fixture' not found" in check.plan([str(tmp_path / "test_late.py")])
+    (tmp_path / "test_late.py").write_text(text.replace("fixture", "tmp_path"), "utf-8")
+    assert check.plan([str(tmp_path / "test_late.py")]) == ""
+
+
 def test_a_file_that_is_gone_is_no_error():
     chosen, _ = check.choose({"dvsim/gone.py", "tests/unit/test_gone.py"})
     assert {*chosen} == {*check.ALWAYS}
