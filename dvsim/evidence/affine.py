@@ -60,8 +60,7 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
     size = np.asarray(sizes, dtype=np.float64)
     time = np.asarray(times_s, dtype=np.float64)
     if not len(size) or len(size) != len(time) or (size < 1).any() or not (time > 0).all():
-        message = f"no law through sizes {list(sizes)} and times {list(times_s)}"
-        raise ValueError(message)
+        raise ValueError(f"no law through sizes {list(sizes)} and times {list(times_s)}")
     fixed = float(np.exp(np.log(time).mean()))
     tried: list[tuple[float, float]] = [(fixed, 0.0)]
     if len(set(sizes)) > 1:

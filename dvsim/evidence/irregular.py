@@ -151,11 +151,7 @@ def fit_lines() -> Iterator[str]:
     """Yield what a fit gives, beside the cards."""
     for machine, link in LINKS.items():
         for key, value in fit(machine).items():
-            card = next(
-                candidate
-                for candidate in map(load_card, (HOST, link))
-                if key in candidate.parameters
-            )
+            card = next(card for card in map(load_card, (HOST, link)) if key in card.parameters)
             kept = card.parameters[key]
             unit = "" if kept.dimension == "ratio" else " ns"
             shown = value if kept.dimension == "ratio" else value / 1e3

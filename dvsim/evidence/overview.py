@@ -59,17 +59,10 @@ def miss_table(reached: Goals) -> Iterator[str | Table]:
     yield ""
     yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
     rows = [
-        (
-            row.scenario,
-            row.column,
-            row.statistic,
-            f"{row.published:.0f}",
-            f"{row.simulated:.0f}",
-            log_text(row.log_error),
-            log_text(apart),
-        )
+        (row.scenario, row.column, row.statistic, f"{row.published:.0f}", f"{row.simulated:.0f}",
+         log_text(row.log_error), log_text(apart))
         for row, apart in zip(reached.misses, reached.apart, strict=True)
-    ]
+    ]  # fmt: skip
     head = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
     yield Table(head, rows, range(3, 7), keys=3)
 

@@ -3,34 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from dvsim.evidence.numbers import log_text
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
 from dvsim.study.text_table import Table
 
 _ROW_HEAD = (
-    "scenario",
-    "column",
-    "published as",
-    "reading",
-    "statistic",
-    "published",
-    "simulated",
-    "low",
-    "high",
-    "log error",
-    "verdict",
-    "split",
+    *("scenario", "column", "published as", "reading", "statistic"),
+    *("published", "simulated", "low", "high", "log error", "verdict", "split"),
 )
 _COLUMN_HEAD = (
-    "scenario",
-    "column",
-    "published as",
-    "reading",
-    "mean",
-    "empty share",
-    "quantiles",
-    "verdict",
-    "split",
+    *("scenario", "column", "published as", "reading"),
+    *("mean", "empty share", "quantiles", "verdict", "split"),
 )
 
 
@@ -67,20 +51,10 @@ def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Tabl
 
 
 def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:
-    return (
-        row.scenario,
-        row.column,
-        row.published_column,
-        row.reading,
-        row.statistic,
-        f"{row.published:.1f}",
-        f"{row.simulated:.1f}",
-        f"{row.low:.1f}" if intervals else "-",
-        f"{row.high:.1f}" if intervals else "-",
-        "-" if row.log_error is None else f"{row.log_error:+.3f}",
-        row.verdict,
-        row.split,
-    )
+    names = (row.scenario, row.column, row.published_column, row.reading, row.statistic)
+    means = (f"{row.published:.1f}", f"{row.simulated:.1f}")
+    ends = (f"{end:.1f}" if intervals else "-" for end in (row.low, row.high))
+    return (*names, *means, *ends, log_text(row.log_error), row.verdict, row.split)
 
 
 def _column(column: ColumnVerdict, reading: str) -> tuple[str, ...]:
@@ -88,17 +62,9 @@ def _column(column: ColumnVerdict, reading: str) -> tuple[str, ...]:
     if column.empty_share is not None and column.empty_bounds is not None:
         low, high = column.empty_bounds
         empty = f"{_mark(column.empty_ok)} ({column.empty_share:.3f} in {low:.2f}..{high:.2f})"
-    return (
-        column.scenario,
-        column.column,
-        column.published_column,
-        reading,
-        _mark(column.mean_ok),
-        empty,
-        _mark(column.quantiles_ok),
-        "pass" if column.passed else "fail",
-        column.split,
-    )
+    names = (column.scenario, column.column, column.published_column, reading)
+    marks = (_mark(column.mean_ok), empty, _mark(column.quantiles_ok))
+    return (*names, *marks, "pass" if column.passed else "fail", column.split)
 
 
 def _mark(good: bool | None) -> str:

@@ -14,6 +14,7 @@ more replications while there is a cheaper one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.numbers import agrees, log_error, within
@@ -55,7 +56,8 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
     compared = {run.scenario.name: run for run in runs_of(runs)}
     for column in validation.columns:
         own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
-        if _open_column(column, own, compared[column.scenario]):
+        decided = list(_parts(column, own, compared[column.scenario]))
+        if None in decided and False not in decided:  # judged otherwise at an end of an interval
             names.add(column.scenario)
     held = [row for row in rows if counted(row) and row.split == "held out"]
     for path in (None, *TRANSPORTS):
@@ -85,19 +87,13 @@ def _decided(holds: Holds, good: float, value: float, low: float, high: float) -
     return verdict if same and (verdict or not low <= good <= high) else None
 
 
-def _open_column(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> bool:
-    """Return whether a column would be judged otherwise at an end of an interval."""
-    parts = list(_parts(column, rows, run))
-    return None in parts and False not in parts
-
-
 def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[bool | None]:
     """Yield what is decided of each part of the verdict on a column; None for what is not."""
     for row in rows:
         judged = row.statistic == "mean" or (row.statistic in JUDGED_QUANTILES and row.published)
         if judged and row.tolerance is not None:
-            known = (row.published, row.tolerance)
-            yield _decided(_near(*known), row.published, *_ends(row))
+            near = partial(agrees, measured=row.published, tolerance=row.tolerance)
+            yield _decided(near, row.published, row.simulated, row.low, row.high)
     if column.empty_bounds is not None:
         least, most = column.empty_bounds
         slack = run.scenario.tolerance.empty_share
@@ -108,16 +104,13 @@ def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[boo
             yield _decided(lambda share: least - slack <= share <= most + slack, middle, *interval)
 
 
-def _near(published: float, tolerance: float) -> Holds:
-    return lambda value: agrees(value, published, tolerance)
-
-
 def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
     """Return the scenarios of the rows that are open, if what becomes of them turns a goal."""
-    verdicts = [
-        (row.scenario, _decided(_close(row.published, near), row.published, *_ends(row)))
-        for row in rows
-    ]
+    verdicts = []
+    for row in rows:
+        close = _close(row.published, near)
+        holds = _decided(close, row.published, row.simulated, row.low, row.high)
+        verdicts.append((row.scenario, holds))
     sure = sum(holds is True for _, holds in verdicts)
     most = sum(holds is not False for _, holds in verdicts)
     wanted = share * len(verdicts)
@@ -126,7 +119,3 @@ def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
 
 def _close(published: float, near: float) -> Holds:
     return lambda value: within(log_error(value, published), near)
-
-
-def _ends(row: Row) -> tuple[float, float, float]:
-    return row.simulated, row.low, row.high

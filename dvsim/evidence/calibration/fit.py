@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -214,7 +213,8 @@ def _with_sources(
     """Return a card whose fitted values say what they were fitted to, how, and their intervals."""
     parameters = dict(card.parameters)
     fitted = "; ".join(
-        f"{data.path.name} (sha256 {_checksum(data.path)}): {target.names(places)} B"
+        f"{data.path.name} (sha256 {hashlib.sha256(data.path.read_bytes()).hexdigest()[:16]}): "
+        f"{target.names(places)} B"
         for data, places in target.by_file(target.fit)
     )
     stated = {text for data, _ in target.by_file(target.fit) if (text := data.about.source)}
@@ -228,10 +228,6 @@ def _with_sources(
         text = "; ".join(part for part in parts if part)
         parameters[name] = replace(parameters[name], fitted=fitted, source=text)
     return replace(card, parameters=parameters)
-
-
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _errors(

@@ -67,7 +67,8 @@ def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
             away.
     """
     known = _known(card)
-    chosen = [name for name, knob in known.items() if _calibrated(card, knob) and knob.start > 0]
+    fitted = [name for name, old in card.parameters.items() if old.confidence == "calibrated"]
+    chosen = [name for name, knob in known.items() if knob.parameter in fitted and knob.start > 0]
     if names:
         chosen = []
         for name in names:
@@ -105,16 +106,9 @@ def _changed(old: Parameter, knob: Knob, value: float) -> float | Law:
         field = "fixed_ps" if knob.part == "fixed" else "per_byte_fs"
         return replace(old.value, **{field: round(value)})
     if old.dimension in ("time", "size", "count"):
-        least = KINDS_LEAST.get(old.name, 0)
-        return max(least, round(value))
+        least = {name: spec.least for specs in KINDS.values() for name, spec in specs.items()}
+        return max(least.get(old.name, 0), round(value))
     return value
-
-
-KINDS_LEAST = {name: spec.least for specs in KINDS.values() for name, spec in specs.items()}
-
-
-def _calibrated(card: Card, knob: Knob) -> bool:
-    return card.parameters[knob.parameter].confidence == "calibrated"
 
 
 def _known(card: Card) -> dict[str, Knob]:
@@ -141,8 +135,7 @@ def _knob(name: str, part: str, start: float, least: float, most: float) -> Knob
 
 def logs(knobs: Sequence[Knob]) -> tuple[list[float], list[float], list[float]]:
     """Return start, low and high of knobs as natural logarithms."""
-    return (
-        [math.log(knob.start) for knob in knobs],
-        [math.log(knob.low) for knob in knobs],
-        [math.log(knob.high) for knob in knobs],
+    start, low, high = (
+        [math.log(getattr(knob, end)) for knob in knobs] for end in ("start", "low", "high")
     )
+    return start, low, high

@@ -72,16 +72,11 @@ class Queues:
     def compared(self) -> Iterator[tuple[str, Point, Point]]:
         """Yield where a point is from, the point, and what the model says of it."""
         ends = _ends(self.points)
-        origins = [
-            ("emu, fitted" if point.size in ends else "emu, held out") for point in self.points
-        ]
+        origins = [f"emu, {'fitted' if p.size in ends else 'held out'}" for p in self.points]
         origins += ["emu, another run"] * len(self.judges)
         for what, measured in zip(origins, (*self.points, *self.judges), strict=True):
-            yield (
-                what,
-                measured,
-                simulated(self.scenario, self.used, measured.size, measured.window),
-            )
+            own = simulated(self.scenario, self.used, measured.size, measured.window)
+            yield what, measured, own
         yield from published()
 
     def lines(self) -> Iterator[str | Table]:

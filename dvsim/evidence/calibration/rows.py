@@ -77,18 +77,10 @@ def simulated_rows(
         asked = target.cases[index]
         found = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
         case, simulated = found.pairs[0]
-        rows += [
-            Row(
-                index,
-                name,
-                value,
-                simulated.statistics[name][0],
-                simulated.runs[name],
-                simulated.per_message,
-            )
-            for name, value in case.statistics.items()
-            if judged(name) and name in simulated.statistics
-        ]
+        for name, value in case.statistics.items():
+            if judged(name) and name in simulated.statistics:
+                own = (simulated.statistics[name][0], simulated.runs[name], simulated.per_message)
+                rows.append(Row(index, name, value, *own))
     if not rows:
         message = "none of its statistics is simulated: mean, std and quantiles from 25 to 99 % are"
         raise ScenarioError.at(target.cases[0].data.path, message)

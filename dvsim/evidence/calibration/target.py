@@ -195,9 +195,12 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
     candidates = [load(entry.name) for entry in entries]
     users = [scenario for scenario in candidates if _names(scenario, card)]
     if not users:
-        kind = next(
-            (scenario.name for scenario in candidates if card.kind in _kinds(scenario)), "SCENARIO"
-        )
+        alike = [
+            scenario.name
+            for scenario in candidates
+            if any(used.kind == card.kind for _, used in scenario.used_cards())
+        ]
+        kind = next(iter(alike), "SCENARIO")
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
         raise ScenarioError.at(Argument("scenarios"), message)
     # of a size that two have, one of a system whose data were published comes first
@@ -219,10 +222,6 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
         names = " or ".join(found.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"
         raise ScenarioError.at(Argument("scenarios"), message)
-
-
-def _kinds(scenario: Spec) -> set[str]:
-    return {used.kind for _, used in scenario.used_cards()}
 
 
 def _declared(cases: Sequence[Asked]) -> frozenset[int]:

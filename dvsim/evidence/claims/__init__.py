@@ -11,14 +11,5 @@ from dvsim.evidence.claims.figures import MOVING_AVERAGE, Estimate, Evidence, Mi
 from dvsim.evidence.claims.source import Finding, Source, load_source, sources
 from dvsim.evidence.numbers import number_text
 
-__all__ = [
-    "MOVING_AVERAGE",
-    "Estimate",
-    "Evidence",
-    "Finding",
-    "Missing",
-    "Source",
-    "load_source",
-    "number_text",
-    "sources",
-]
+__all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Finding", "Missing", "Source"]
+__all__ += ["load_source", "number_text", "sources"]

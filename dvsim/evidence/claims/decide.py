@@ -81,7 +81,8 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
     verdict: ClaimWord = "not reproduced"
     passed = total = 0
     if absent:
-        finding = Finding(None, "not run" if len(entry.scenarios) == 1 else _not_run(absent))
+        which = "" if len(entry.scenarios) == 1 else f": {', '.join(absent)}"
+        finding = Finding(None, f"not run{which}")
     else:
         passed, total = evidence.fit(entry.scenarios)
         try:
@@ -101,6 +102,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         if finding.by_definition and (result is None or result.low == result.high):
             result = Spread(None, None, "exact", edge=False)
     basis, fitted_to = _basis(claim, entry, finding, evidence)
+    known = source.known.get(claim.id, "")
     return ClaimVerdict(
         id=claim.id,
         section=claim.section,
@@ -121,9 +123,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         edge=result is not None and result.edge,
         basis=basis,
         fitted_to=fitted_to,
-        explanation=explanation(
-            claim, finding, verdict, passed, total, source.known.get(claim.id, "")
-        ),
+        explanation=explanation(claim, finding, verdict, passed, total, known),
     )
 
 
@@ -159,10 +159,6 @@ def _basis(
     columns = evidence.fitted_columns(entry.scenarios) if entry.of_columns else ()
     fitted_to = (*dict.fromkeys(parameters), *columns)
     return ("fitted" if fitted_to else "not fitted"), fitted_to
-
-
-def _not_run(absent: Iterable[str]) -> str:
-    return f"not run: {', '.join(absent)}"
 
 
 def _command(entry: Entry, campaign: str, evidence: Evidence) -> str:

@@ -124,8 +124,7 @@ class Evidence(StudyFigures):
         results = {}
         for column in self.runs[scenario].scenario.probe.columns:
             if (column, reading, name) not in estimates:
-                message = f"no {name} of {column} in {scenario}"
-                raise Missing(message)
+                raise Missing(f"no {name} of {column} in {scenario}")
             results[column] = estimates[column, reading, name][0]
         return results
 
@@ -138,8 +137,7 @@ class Evidence(StudyFigures):
         means = self.by_column(scenario, reading, "mean")
         empty = self.by_column(scenario, reading, "empty")
         if any(share >= 1 for share in empty.values()):
-            message = f"every sample of {scenario} is empty"
-            raise Missing(message)
+            raise Missing(f"every sample of {scenario} is empty")
         return float(np.mean([means[column] / (1 - empty[column]) for column in means]))
 
     def smoothed(self, scenario: str, reading: str, quantile: float) -> float:
@@ -156,8 +154,7 @@ class Evidence(StudyFigures):
             if self._chosen is None or replication in self._chosen
         ]
         if not results:
-            message = f"every sample of {scenario} is empty"
-            raise Missing(message)
+            raise Missing(f"every sample of {scenario} is empty")
         return float(np.mean(results))
 
     def _quantiles_of(self, scenario: str, reading: str, quantile: float) -> list[Replicated]:
@@ -231,18 +228,15 @@ class Evidence(StudyFigures):
             and (not component or column.split(".")[0] == component)
         }
         if not results:
-            message = f"no counter {component or '*'} {metric} in {scenario}"
-            raise Missing(message)
+            raise Missing(f"no counter {component or '*'} {metric} in {scenario}")
         return results
 
     def conservation(self, scenario: str) -> pd.DataFrame:
         """Return the conservation counters, one row per replication and iteration."""
-        run = self.emulated.get(scenario) or self.runs[scenario]
-        counters = run.counters
+        counters = (self.emulated.get(scenario) or self.runs[scenario]).counters
         rows = counters[counters["component"] == "conservation"]
         if rows.empty:
-            message = f"no counter conservation in {scenario}"
-            raise Missing(message)
+            raise Missing(f"no counter conservation in {scenario}")
         return rows.pivot_table(
             index=["replication", "iteration"], columns="metric", values="value", aggfunc="sum"
         )

@@ -52,8 +52,7 @@ class Claim:
                 return low <= value <= high
             case "true":
                 return value == 1.0
-        message = f"{FILE}: {self.id}: unknown op {self.op!r}"
-        raise ValueError(message)
+        raise ValueError(f"{FILE}: {self.id}: unknown op {self.op!r}")
 
     def overlaps(self, allowed: tuple[float, float]) -> bool:
         """Return whether the claimed range has a value in common with another range."""

@@ -8,6 +8,7 @@ pairs to look at, k agreements within e have at most the chance ``(N e / ALIKE)*
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -156,6 +157,6 @@ def _nearest(value: float, column: Column) -> str | None:
 
 def _same_name(heading: str, group: str) -> bool:
     """Return whether a heading begins with the name of a group, or its initials."""
-    first = heading.lower().replace(" ", "_").split("_")[0]
+    first = re.split("[ _]", heading.lower())[0]
     words = group.lower().replace("_", "-").split("-")
     return first in {group.lower(), words[0], "".join(word[:1] for word in words)}

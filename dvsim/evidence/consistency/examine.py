@@ -83,11 +83,9 @@ def examination(
     checks = _checks(data, workloads, limits)
     done = tuple(check for check, missing in checks.items() if not missing)
     if not done:
-        name = next(
-            (str(table) for table in tables if isinstance(table, str | PathLike)), "the table"
-        )
+        files = (str(table) for table in tables if isinstance(table, str | PathLike))
         message = "nothing to examine: no column has three different numbers above 0"
-        raise ScenarioError.at(name, message)
+        raise ScenarioError.at(next(files, "the table"), message)
     return Examination(
         findings=tuple(sorted(results, key=lambda finding: -finding.log10_odds)),
         columns=len(data.columns),

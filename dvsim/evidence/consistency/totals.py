@@ -178,7 +178,10 @@ def find_batches(
     amounts, counts = ({key[at] for key in whole} for at in (0, 1))
     if len(whole) < len(trials) or len(amounts) < len(whole) or min(len(amounts), len(counts)) < 2:
         return
-    chances = [_dividing(messages, count) for messages, count in trials]
+    chances = []  # the share of the numbers from half to twice a count that divide the messages
+    for messages, count in trials:
+        numbers = np.arange(max(1, count // 2), 2 * count + 1)
+        chances.append(float((messages % numbers == 0).mean()))
     shown = []
     for messages, count in sorted(whole, reverse=True):
         sizes = ", ".join(str(size) for size in sorted(set(trials[messages, count])))
@@ -196,9 +199,3 @@ def find_batches(
         "the columns are averages over batches, not over time; a slow batch weighs as much as a "
         "quick one",
     )
-
-
-def _dividing(messages: int, count: int) -> float:
-    """Return the share of the whole numbers from half to twice a count that divide the messages."""
-    numbers = np.arange(max(1, count // 2), 2 * count + 1)
-    return float((messages % numbers == 0).mean())

@@ -46,11 +46,8 @@ class Sample:
     def __str__(self) -> str:
         """Return the text that `parse_sample` reads."""
         if self.kind == "interval":
-            return (
-                f"interval {self.size:.6g} s"
-                if self.size >= 1
-                else (f"interval {self.size * 1000:.6g} ms")
-            )
+            text = f"{self.size:.6g} s" if self.size >= 1 else f"{self.size * 1000:.6g} ms"
+            return f"interval {text}"
         return f"batch {self.size:,.0f}" if self.kind == "batch" else self.kind
 
 

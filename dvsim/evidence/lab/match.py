@@ -132,7 +132,9 @@ def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> s
 
 def _other_system(scenario: Scenario, case: Case, data: LabData, taken: Taken | None) -> str:
     """Return why a system has nothing beside a case, as `why_not`."""
-    if case.keys.get("transport", "") not in {"", *_transports(scenario)}:
+    named = {"", scenario.system.transport, scenario.system.card.name}
+    named |= {scenario.reference.transport} if scenario.reference else set()
+    if case.keys.get("transport", "") not in named:
         return f"{scenario.name} has {OTHER}"
     if case.message_bytes not in (None, scenario.workload.message_bytes):
         return f"no run with messages of {case.message_bytes:,} B"
@@ -210,11 +212,6 @@ def points_of(scenario: Spec, case: Case) -> list[int]:
     return results
 
 
-def _transports(scenario: Scenario) -> set[str]:
-    named = {scenario.system.transport, scenario.system.card.name}
-    return named | ({scenario.reference.transport} if scenario.reference else set())
-
-
 def _again(lab: Sample, own: Sample) -> float | None:
     """Return the interval in which a run must be counted again; None if it need, or can, not."""
     if lab.kind != "interval" or lab.alike(own):
@@ -237,11 +234,8 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
         return only
     if set(case.statistics) <= {"mean"}:
         return only
-    lab = (
-        "what one sample is, nobody has said"
-        if case.sample.kind == NOT_STATED
-        else (f"its samples are: {case.sample}")
-    )
+    known = case.sample.kind != NOT_STATED
+    lab = f"its samples are: {case.sample}" if known else "what one sample is, nobody has said"
     option = Argument("taken")
     message = Advice(
         f"{lab}; those of {scenario} are: {own}. Quantiles of unlike samples do not answer one "

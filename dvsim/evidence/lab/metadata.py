@@ -71,8 +71,7 @@ class _Reader:
             if key == "tolerance":
                 given["tolerances"], given["declared"] = self._tolerances(value)
             elif key not in KEYS:
-                near = nearest(key, (*KEYS, "tolerance"))
-                self._wrong((key,), "unknown key", near)
+                self._wrong((key,), "unknown key", nearest(key, (*KEYS, "tolerance")))
             else:
                 given[key] = self._value(key, value)
         if self._faults:
@@ -88,19 +87,23 @@ class _Reader:
             **dict.fromkeys(WORDS, lambda item: self._word((key,), item, WORDS[key])),
             "sample": lambda item: self._by_transport(key, item, self._sample),
             "counts": lambda item: self._by_transport(key, item, self._counted),
-            "unit": self._unit,
+            "unit": lambda item: self._parsed((key,), item, unit_of),
             "fitted": self._fitted,
             "message_bytes": lambda item: int(self._number((key,), item)),
             "rounding": lambda item: self._number((key,), item),
         }
         return readers[key](value)
 
-    def _unit(self, value: object) -> str:
+    def _parsed(self, path: KeyPath, value: object, parse: Callable[[str], object]) -> str:
+        """Return a text that can be read by `parse`."""
         try:
-            unit_of(str(value))
+            parse(str(value))
         except UnitError as error:
-            self._wrong(("unit",), error.message, error.hint)
+            self._wrong(path, error.message, error.hint)
         return str(value)
+
+    def _sample(self, path: KeyPath, value: object) -> str:
+        return self._parsed(path, value, parse_sample)
 
     def _counted(self, path: KeyPath, value: object) -> str:
         return self._word(path, value, COUNTS) or ""
@@ -124,13 +127,6 @@ class _Reader:
             return float(value)
         self._wrong(path, f"must be a number above 0, not {show(value)}")
         return 1.0
-
-    def _sample(self, path: KeyPath, value: object) -> str:
-        try:
-            parse_sample(str(value))
-        except UnitError as error:
-            self._wrong(path, error.message, error.hint)
-        return str(value)
 
     def _by_transport(
         self, key: str, value: object, check: Callable[[KeyPath, object], str]

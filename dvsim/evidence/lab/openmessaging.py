@@ -94,18 +94,8 @@ def _rates(
         for index, number in enumerate(numbers):
             _check(path, f"{name}[{index}]", number)
         samples = np.sort(np.array(numbers, dtype=np.float64))
-        interval = Sample("interval", INTERVAL_S)
-        yield Case(
-            str(path),
-            "",
-            keys,
-            size,
-            metric,
-            interval,
-            samples.size,
-            statistics_of(samples),
-            samples,
-        )
+        measured = (samples.size, statistics_of(samples), samples)
+        yield Case(str(path), "", keys, size, metric, Sample("interval", INTERVAL_S), *measured)
 
 
 def _latencies(

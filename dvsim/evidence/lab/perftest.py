@@ -11,7 +11,8 @@ of `RESERVOIR` messages in which later ones count for more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +90,8 @@ def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     log = _read_csv(path, text) if csv else _read_log(path, text)
     if not log.times:
         raise ScenarioError.at(path, "has no interval with rates")
-    cases = [*_rate_cases(path, log, about), *_latency_cases(path, log, about)]
+    case = partial(Case, str(path), "", {}, about.message_bytes)
+    cases = [*_rate_cases(log, case), *_latency_cases(log, case)]
     return f"RabbitMQ PerfTest, {'CSV' if csv else 'log'}, {len(log.times)} intervals", cases
 
 
@@ -99,8 +101,7 @@ def _read_log(path: Path, text: str) -> _Log:
     for number, line in enumerate(text.splitlines(), 1):
         total = _TOTAL.search(line)
         if total:
-            result = _quantiles(total[2], total[3])
-            log.totals[_TIMES[f"{total[1]} latency"]] = result
+            log.totals[_TIMES[f"{total[1]} latency"]] = _quantiles(total[2], total[3])
         elif line.startswith("time ") and ":" not in line:
             heads = line.split()[1:]
         elif (compact := _COMPACT.match(line)) is not None:
@@ -192,27 +193,17 @@ def _quantiles(numbers: str, unit: str) -> dict[str, float]:
     return {name: value * factor for name, value in zip(names, values, strict=True)}
 
 
-def _rate_cases(path: Path, log: _Log, about: About) -> Iterable[Case]:
-    steps = np.diff([0.0, *log.times])
-    interval = float(np.median(steps))
+def _rate_cases(log: _Log, case: Callable[..., Case]) -> Iterable[Case]:
+    interval = float(np.median(np.diff([0.0, *log.times])))
+    start = "the first interval is part of it: connections and queues are still set up"
     for metric, rates in log.rates.items():
         samples: Floats = np.sort(np.array(rates))
-        yield Case(
-            where=str(path),
-            label="",
-            keys={},
-            message_bytes=about.message_bytes,
-            metric=metric,
-            sample=Sample("interval", round(interval, 1)),
-            count=samples.size,
-            statistics=statistics_of(samples),
-            values=samples,
-            half=0.5,
-            notes=("the first interval is part of it: connections and queues are still set up",),
-        )
+        measured = (samples.size, statistics_of(samples), samples)
+        sample = Sample("interval", round(interval, 1))
+        yield case(metric, sample, *measured, half=0.5, notes=(start,))
 
 
-def _latency_cases(path: Path, log: _Log, about: About) -> Iterable[Case]:
+def _latency_cases(log: _Log, case: Callable[..., Case]) -> Iterable[Case]:
     for metric, result in log.latencies.items():
         total = log.totals.get(metric)
         count, notes = None, [f"{FIVE} of each interval is there, the samples are not"]
@@ -225,18 +216,8 @@ def _latency_cases(path: Path, log: _Log, about: About) -> Iterable[Case]:
                 f"no total in this file: each quantile is the median of {len(result)} "
                 "intervals, which is no quantile of all messages"
             )
-        yield Case(
-            where=str(path),
-            label="",
-            keys={},
-            message_bytes=about.message_bytes,
-            metric=metric,
-            sample=Sample("message"),
-            count=count,
-            statistics=total,
-            half=0.5e-6 if min(total.values()) < 1 else 0.0,
-            notes=tuple(notes),
-        )
+        half = 0.5e-6 if min(total.values()) < 1 else 0.0
+        yield case(metric, Sample("message"), count, total, half=half, notes=tuple(notes))
 
 
 def _middle(intervals: list[dict[str, float]]) -> dict[str, float]:

@@ -144,13 +144,14 @@ def of_run(
     if interval_s is not None:
         notes = (f"samples of {sample} were counted again in intervals of {interval_s:g} s",)
         sample = Sample("interval", interval_s)
+    names = [_column_text(label, run.scenario.probe.columns[label]) for label in labels]
     kept = [values for values in replications if values.size]
     runs = {
         name: np.array([statistic(values, name) for values in kept]) for name in case.statistics
     }
     return Simulated(
         scenario=run.scenario.name,
-        what=f"{counted}/s of {_columns(run, labels)}",
+        what=f"{counted}/s of {' and '.join(names)}",
         message_bytes=run.scenario.workload.message_bytes,
         sample=sample,
         replications=len(kept),
@@ -190,11 +191,6 @@ def of_study(study: PointsStudy, point: int, case: Case) -> Simulated:
         notes=("studies of messaging keep no samples: no bands and no distances",),
         runs=runs,
     )
-
-
-def _columns(run: Run, labels: Sequence[str]) -> str:
-    names = [_column_text(label, run.scenario.probe.columns[label]) for label in labels]
-    return " and ".join(names)
 
 
 def _column_text(label: str, column: Column) -> str:

@@ -19,9 +19,10 @@ def answer(
 ) -> Spec | str:
     """Return the scenario that answers a case, or why there is none.
 
-    The first of the given ones that has such a case, at the one point that answers. Where only the
-    size differs, the one of the nearest size with ``workload.message_bytes`` set to that of the
-    case; it has no published data, which are of another size.
+    The first of the given ones that has such a case; one of messaging at the one point that
+    answers. Where only the size differs, the one of the nearest size with
+    ``workload.message_bytes`` set to that of the case; it has no published data, which are of
+    another size.
 
     Raises:
         ScenarioError: If samples are unlike, see `dvsim.evidence.lab.match.match`.
@@ -30,7 +31,8 @@ def answer(
     for scenario in scenarios:
         reason = why_not(scenario, case, data, taken)
         if not reason:
-            return _point(scenario, case)
+            of_points = messages_through_points(scenario)
+            return scenario.at(points_of(scenario, case)[0]) if of_points else scenario
         reasons.append(reason)
     made = [resized for scenario in scenarios for resized in _resized(scenario, case)]
     made.sort(key=lambda item: item[0])
@@ -67,19 +69,12 @@ def _varied(scenario: Spec, data: LabData) -> Spec:
     """Return a scenario of messaging that varies its size over the sizes of the data, if it can."""
     sizes = {case.message_bytes for case in data.cases if case.message_bytes}
     own = next((table[SIZE] for table in scenario.vary if list(table) == [SIZE]), ())
-    if not _of_points(scenario) or not own or sizes <= set(own):
+    if not messages_through_points(scenario) or not own or sizes <= set(own):
         return scenario
     new = {SIZE: tuple(sorted(sizes))}
     return scenario.varied(
         tuple(new if list(table) == [SIZE] else table for table in scenario.vary)
     )
-
-
-def _point(scenario: Spec, case: Case) -> Spec:
-    """Return a scenario of messaging at the one point that answers; any other as it is."""
-    if _of_points(scenario):
-        return scenario.at(points_of(scenario, case)[0])
-    return scenario
 
 
 def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
@@ -90,7 +85,7 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
     for system in systems_of([scenario]):
         own = system.workload.message_bytes
         return [(_apart(own, size), replace(system.put("message_bytes", size), reference=None))]
-    if not _of_points(scenario):
+    if not messages_through_points(scenario):
         return []
     settings = [
         scenario.at(point) for point in points_of(scenario, replace(case, message_bytes=None))
@@ -105,8 +100,8 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
     return [(near, nearest[0].put("message_bytes", size))] if len(nearest) == 1 else []
 
 
-def _of_points(scenario: Spec) -> bool:
-    """Whether messages of a size go through each point of a scenario."""
+def messages_through_points(scenario: Spec) -> bool:
+    """Return whether messages of a size go through each point of a scenario."""
     kind = kind_of(scenario)
     return bool(kind.messages and kind.studies)
 

@@ -7,13 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.evidence.headings import (
-    Unit,
-    metric_of,
-    split_heading,
-    statistic_of,
-    unit_of,
-)
+from dvsim.evidence.headings import Unit, metric_of, split_heading, statistic_of, unit_of
 from dvsim.evidence.lab.data import METRICS, About, Case, Metric, Sample, sample_of
 from dvsim.evidence.numbers import STATISTICS
 from dvsim.evidence.sheet import Sheet, number_of, size_number

@@ -9,7 +9,7 @@ from pathlib import Path
 from dvsim.evidence.lab.compare import MOMENTS, Compared, Row
 from dvsim.evidence.lab.criteria import KINDS, Criterion
 from dvsim.evidence.lab.judge import Judged
-from dvsim.evidence.numbers import number_text
+from dvsim.evidence.numbers import log_text, number_text
 from dvsim.study.text_table import Table
 
 UNITS = {"1/s": (1.0, "msg/s"), "s": (1e-6, "us")}
@@ -104,13 +104,13 @@ def _case(case: Compared) -> Iterator[str | Table]:
 
 def _row(row: Row, factor: float) -> tuple[str, ...]:
     ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
-    error = "-" if row.log_error is None else f"{row.log_error:+.3f}"
     interval = " .. ".join(number_text(x / factor) for x in (row.low, row.high))
     band = "-" if row.band is None else " .. ".join(number_text(x / factor) for x in row.band)
     lab, simulated = (number_text(x / factor) for x in (row.lab, row.simulated))
     marks = ["outside"] if row.outside else []
     marks += [row.verdict] if row.verdict != "info" else []
-    return row.statistic, lab, simulated, ratio, error, interval, band, "  ".join(marks)
+    numbers = (lab, simulated, ratio, log_text(row.log_error), interval, band)
+    return row.statistic, *numbers, "  ".join(marks)
 
 
 def _distances(case: Compared) -> Iterator[str]:
@@ -156,9 +156,7 @@ def _baseline(judged: Judged) -> Iterator[str]:
     if result is None:
         return
     yield ""
-    seen = (
-        "through the fitted ones" if result.fitted_to == "fitted" else "through all of these means"
-    )
+    seen = f"through {'the fitted ones' if result.fitted_to == 'fitted' else 'all of these means'}"
     yield (
         f"baseline: mean |log error| of {result.cases} means: simulated {result.simulated:.3f}, "
         f"naive {result.naive:.3f} (a latency and bytes over a rate, {seen})"

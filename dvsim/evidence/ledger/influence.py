@@ -8,16 +8,15 @@ exists for that claim alone, and a value that it gives confirms nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from dvsim.evidence.claims.decide import named_claims
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Source
+from dvsim.evidence.lab.sizes import messages_through_points
 from dvsim.evidence.ledger.types import Fitted
-from dvsim.kinds.base import kind_of
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
@@ -43,7 +42,7 @@ class Influence(Design[Trial, list[Fitted]]):
 
     def __init__(self, source: Source, scenarios: Sequence[Spec]) -> None:
         self.source = source
-        self.scenarios = [item for item in scenarios if _varies(item)]
+        self.scenarios = [item for item in scenarios if messages_through_points(item)]
 
     def plan(self) -> Plan[Trial, list[Fitted]]:
         """Ask for the scenarios as they are, and for those that each parameter changes."""
@@ -72,12 +71,6 @@ def served(
     """Return the parameters that were fitted to claims of a source, with what they move."""
     by = Runs(seed, None, workers=workers, progress=True)
     return execute(Influence(source, scenarios), by)
-
-
-def _varies(scenario: Spec) -> bool:
-    """Whether messages go through each point, by cards that may have been fitted to claims."""
-    kind = kind_of(scenario)
-    return bool(kind.messages and kind.studies)
 
 
 def _trials(scenarios: Iterable[Spec]) -> list[Trial]:
@@ -131,36 +124,25 @@ def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]
 
 def _changed(scenario: Spec, same: Same) -> Spec:
     """Return a scenario with one parameter larger on every card that has it."""
-    card = partial(_changed_card, same)
-    vary = tuple(_mapped(table.items(), card) for table in scenario.vary)
-    changed = scenario.varied(vary)
+
+    def change(item: Any) -> Any:  # noqa: ANN401 - a card, or another value of a key
+        return _changed_card(same, item) if isinstance(item, Card) else item
+
+    changed = scenario.varied(
+        tuple({key: tuple(map(change, table[key])) for key in table} for table in scenario.vary)
+    )
     for role, used in scenario.cards.items():
-        changed = changed.put(role, card(used))
+        changed = changed.put(role, _changed_card(same, used))
     return changed
 
 
-def _mapped(
-    items: Iterable[tuple[str, tuple[Any, ...]]], change: Callable[[Card], Card]
-) -> dict[str, tuple[Any, ...]]:
-    """Return the varied keys with every card among their values changed."""
-
-    def values(given: tuple[Any, ...]) -> Iterator[Any]:
-        yield from (change(value) if isinstance(value, Card) else value for value in given)
-
-    return {key: tuple(values(given)) for key, given in items}
-
-
 def _changed_card(same: Same, card: Card) -> Card:
-    parameters = {
-        name: _enlarged(old) if _same(card, old) == same else old
-        for name, old in card.parameters.items()
-    }
+    parameters = dict(card.parameters)
+    for name, old in card.parameters.items():
+        if _same(card, old) == same:
+            value = _larger(old.value)
+            parameters[name] = replace(old, value=value, text=format_value(value, old.dimension))
     return replace(card, parameters=parameters)
-
-
-def _enlarged(old: Parameter) -> Parameter:
-    value = _larger(old.value)
-    return replace(old, value=value, text=format_value(value, old.dimension))
 
 
 def _larger(value: float | Law | str) -> float | Law | str:

@@ -62,12 +62,9 @@ def write_page(ledger: Ledger, path: Path) -> None:
 
 def _lines(ledger: Ledger) -> Iterator[str]:
     tally = ledger.tally
-    yield f"# {tally}"
-    yield ""
-    yield f"{'. '.join(weighed(ledger))}."
+    yield from (f"# {tally}", "", f"{'. '.join(weighed(ledger))}.")
     if ledger.scale != 1:
-        yield ""
-        yield f"**Messages scaled by {ledger.scale:g}: not the published workload.**"
+        yield from ("", f"**Messages scaled by {ledger.scale:g}: not the published workload.**")
     yield from _open(ledger.claims)
     yield from _HOW.splitlines()
     titles = {source.name: source.title for source in sources()}
@@ -94,52 +91,32 @@ def weighed(ledger: Ledger) -> Iterator[str]:
 def _open(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
     """Yield the claims that are not confirmed, with the reason of each."""
     results = [claim for claim in claims if claim.verdict != "confirmed"]
-    if results:
-        yield ""
-        yield "Not confirmed:"
-        yield ""
+    yield from ("", "Not confirmed:", "") if results else ()
     for claim in results:
         link = f"[{claim.id}](#{claim.id.lower()})"
         yield f"- {link}, {claim.text}: {claim.verdict}; {claim.explanation}"
 
 
 def _source(source: str, claims: Sequence[ClaimVerdict]) -> Iterator[str]:
-    yield ""
-    yield f"## {source}"
-    yield ""
     confirmed = sum(claim.verdict == "confirmed" for claim in claims)
-    yield f"{confirmed} of {len(claims)} confirmed."
-    yield ""
+    yield from ("", f"## {source}", "", f"{confirmed} of {len(claims)} confirmed.", "")
     head = ("", "what is claimed", "condition", "claimed", "simulated", "interval", "verdict", "")
-    yield from table(
-        head,
-        (
-            (
-                f"[{claim.id}](#{claim.id.lower()})",
-                claim.text,
-                claim.condition,
-                claim.expected,
-                claim.simulated,
-                claim.interval,
-                f"**{claim.verdict}**",
-                claim.basis if claim.value is not None else "",
-            )
-            for claim in claims
-        ),
-    )
+    rows = (
+        (f"[{claim.id}](#{claim.id.lower()})", claim.text, claim.condition, claim.expected,
+         claim.simulated, claim.interval, f"**{claim.verdict}**",
+         claim.basis if claim.value is not None else "")
+        for claim in claims
+    )  # fmt: skip
+    yield from table(head, rows)
     for claim in claims:
         yield from _note(claim)
 
 
 def _note(claim: ClaimVerdict) -> Iterator[str]:
     """Yield what stands below the table: why, by what, and the command."""
-    yield ""
-    yield f"### {claim.id}"
-    yield ""
     where = f"section {claim.section}" if claim.section[:1].isdigit() else claim.section
     said_by = ", ".join(part for part in (claim.source, where) if part)
-    yield f"{claim.text}: **{claim.verdict}** ({said_by})."
-    yield ""
+    yield from ("", f"### {claim.id}", "", f"{claim.text}: **{claim.verdict}** ({said_by}).", "")
     if claim.explanation:
         yield f"- Why not confirmed: {claim.explanation}"
     if claim.note:
@@ -150,9 +127,7 @@ def _note(claim: ClaimVerdict) -> Iterator[str]:
 
 
 def _fitted(ledger: Ledger) -> Iterator[str]:
-    yield ""
-    yield "## Parameters that were fitted to claims"
-    yield ""
+    yield from ("", "## Parameters that were fitted to claims", "")
     yield (
         f"Each was made {LARGER - 1:.0%} larger, all else and all random numbers being equal; it "
         f"moves a claim whose value then differs by more than {MOVED:.0%}, or turns. One that "
@@ -160,39 +135,30 @@ def _fitted(ledger: Ledger) -> Iterator[str]:
         "cards of the 2018 study are fitted to columns and to no claim."
     )
     yield ""
+    rows = (
+        (f"{' and '.join(item.names)} of {' and '.join(item.cards)}", item.value,
+         ", ".join(item.claims), ", ".join(item.moves) or "none", item.only or "")
+        for item in ledger.fitted
+    )  # fmt: skip
     yield from table(
-        ("parameter", "value", "fitted to", "moves", "exists for one claim only"),
-        (
-            (
-                f"{' and '.join(item.names)} of {' and '.join(item.cards)}",
-                item.value,
-                ", ".join(item.claims),
-                ", ".join(item.moves) or "none",
-                item.only or "",
-            )
-            for item in ledger.fitted
-        ),
+        ("parameter", "value", "fitted to", "moves", "exists for one claim only"), rows
     )
 
 
 def _goals(ledger: Ledger) -> Iterator[str]:
     if not ledger.goals.table:
         return
-    yield ""
-    yield "## What the model of the 2018 study was to reach"
-    yield ""
+    yield from ("", "## What the model of the 2018 study was to reach", "")
     yield (
         "Of the columns that no parameter was fitted to; the floor is how far the two runs of the "
         "paper lie apart. A line for each statistic is in `dvsim validate h3 --verbose`."
     )
     yield ""
-    yield from table(
-        ("goal", "wanted", "got", "floor", ""),
-        (
-            (item.what, item.wanted, item.got, item.floor, "met" if item.met else "**missed**")
-            for item in ledger.goals.table
-        ),
+    rows = (
+        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "**missed**")
+        for item in ledger.goals.table
     )
+    yield from table(("goal", "wanted", "got", "floor", ""), rows)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -12,11 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from dvsim.evidence.numbers import agrees, log_error, zero_share_bounds
 from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split, Validation
-from dvsim.kinds.rabbitmq.published import (
-    published,
-    published_column,
-    published_workload,
-)
+from dvsim.kinds.rabbitmq.published import published, published_column, published_workload
 from dvsim.kinds.rabbitmq.spec import Scenario, Tolerance
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate
@@ -112,14 +108,15 @@ def tolerance_of(statistic: str, tolerance: Tolerance) -> float:
 def _rows(
     scenario: Scenario, column: str, reading: Reading, counted: str, simulated: Estimates
 ) -> Iterable[Row]:
-    name = published_column(scenario, column)
+    name, workload = published_column(scenario, column), published_workload(scenario)
+    as_published = workload is None or workload[0] == scenario.workload.messages
     transport = scenario.reference.transport if scenario.reference else ""
     for statistic, value in published(scenario, column).items():
         result = simulated.get((column, counted, statistic))
         if result is None:  # the run has no samples for it: nothing was simulated
             result = Estimate(0.0, 0.0, 0.0)
         tolerance: float | None = tolerance_of(statistic, scenario.tolerance)
-        if statistic == "count" and (reading == "as messages" or not _as_published(scenario)):
+        if statistic == "count" and (reading == "as messages" or not as_published):
             # how many samples there are does not depend on what is counted in them, and a run
             # with another number of messages has to have another number of samples
             tolerance = None
@@ -146,12 +143,6 @@ def _word(simulated: float, value: float, tolerance: float | None) -> RowVerdict
     if tolerance is None:
         return "info"
     return "pass" if agrees(simulated, value, tolerance) else "fail"
-
-
-def _as_published(scenario: Scenario) -> bool:
-    """Return whether a run sends as many messages per iteration as the published one."""
-    workload = published_workload(scenario)
-    return workload is None or workload[0] == scenario.workload.messages
 
 
 def _split(scenario: Scenario, column: str) -> Split:
