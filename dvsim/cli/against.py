@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dvsim.cli.options import RunOptions
+from dvsim.cli.options import RunOptions, typed_text, with_options
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import CriterionFailed, ScenarioError
-
-if TYPE_CHECKING:
-    from dvsim.evidence.lab.data import LabData
-    from dvsim.evidence.lab.judge import Judged
-    from dvsim.study.points import PointsStudy
-    from dvsim.study.run import Run
 
 
 def lab_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what is said of a file of measurements, and of how it is compared, to a verb."""
-    for option in (
-        click.option(
-            "--as",
-            "taken",
-            type=click.Choice(["mean", "same"]),
-            help="If samples of FILE and run differ in kind: compare only means, or all the same.",
-        ),
+    return with_options(
+        command,
         click.option(
             "--lab",
             "meta",
@@ -38,9 +25,13 @@ def lab_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="META.toml",
             help="Describes FILE: unit, sample, source, tolerances.  [default: FILE.toml]",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--as",
+            "taken",
+            type=click.Choice(["mean", "same"]),
+            help="If samples of FILE and run differ in kind: compare only means, or all the same.",
+        ),
+    )
 
 
 def against_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -76,6 +67,7 @@ def validate_against(
     from dvsim.evidence.lab.sizes import at_all_sizes
     from dvsim.evidence.lab.text import headline, lines
     from dvsim.scenario.find import is_file, scenario_root
+    from dvsim.study.manifest import asked_json
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         what = f"with --against the report is a page, FILE.html, not {options.report.name}"
@@ -85,9 +77,14 @@ def validate_against(
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign
     runs = options.run(chosen(at_all_sizes(options.load([name]), data, taken), data, taken))
     judged = judge(runs, data, taken)
-    _report(options, runs, judged, data)
+    if options.report is not None:
+        from dvsim.report.lab import lab_page
+        from dvsim.report.page import write
+
+        write(options.report, lab_page(runs, judged, data, typed_text()))
     if options.as_json:
-        click.echo(_json(judged, runs))
+        content = {"runs": list(map(asked_json, runs)), **judged.table()}
+        click.echo(json.dumps(content, allow_nan=False))
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
@@ -99,21 +96,3 @@ def validate_against(
             say(f"report: {options.report}")
     if strict and not judged.passed:
         raise CriterionFailed(headline(judged))
-
-
-def _report(
-    options: RunOptions, runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData
-) -> None:
-    if options.report is not None:
-        from dvsim.report.lab import lab_page
-        from dvsim.report.page import write
-
-        command = shlex.join(["dvsim", *sys.argv[1:]])
-        write(options.report, lab_page(runs, judged, data, command))
-
-
-def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:
-    from dvsim.study.manifest import asked_json
-
-    kept = list(map(asked_json, runs))
-    return json.dumps({"runs": kept, **judged.table()}, allow_nan=False)

@@ -10,6 +10,7 @@ from dvsim.study.text_table import GAP, Table
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison, Difference, Row
+    from dvsim.study.paired import Change
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
 
@@ -38,9 +39,15 @@ def run_lines(comparison: Comparison) -> Iterator[str | Table]:
         rows = list(group)
         printed = rows[0].reading
         name = "all receivers" if column == SYSTEM else f"{column}, {printed}/s"
-        cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row)] for row in rows]
+        cells = [
+            [f"{INDENT}{_name(row, printed)}", *_cells(row, 1e6 if row.unit == "B/s" else 1.0)]
+            for row in rows
+        ]
+        runs = len(comparison.results)
+        head, groups = [name, *_column_heads(runs)], [2, *[3] * (runs - 1)]
+        widths = [NAME + len(INDENT), VALUE, SPREAD, *[VALUE, SPREAD, CHANGE] * (runs - 1)]
         yield ""
-        yield _run_table(name, cells, len(comparison.results))
+        yield Table(head, cells, range(1, len(head)), groups=groups, widths=widths)
 
 
 def study_lines(comparison: Comparison) -> Iterator[str | Table]:
@@ -109,17 +116,6 @@ def _name(row: Row, printed: str) -> str:
     return "msg/s" if row.reading == "messages" else "MB/s"
 
 
-def _run_table(name: str, rows: list[list[str]], runs: int) -> Table:
-    head = [name, *_column_heads(runs)]
-    widths = [NAME + len(INDENT), VALUE, SPREAD, *[VALUE, SPREAD, CHANGE] * (runs - 1)]
-    groups = [2, *[3] * (runs - 1)]
-    return Table(head, rows, range(1, len(head)), groups=groups, widths=widths)
-
-
-def _run_cells(row: Row) -> list[str]:
-    return _cells(row, 1e6 if row.unit == "B/s" else 1.0)
-
-
 def _cells(row: Row, unit: float = 1.0) -> list[str]:
     """Return the cells of a row: of each result the value, its ±, and what became of the first."""
     from dvsim.study.amounts import estimate_texts
@@ -183,19 +179,17 @@ def rows_json(rows: Sequence[Row]) -> list[dict[str, object]]:
             "unit": row.unit,
             "values": [None if value is None else value._asdict() for value in row.values],
             "changes": [
-                None
-                if change is None
-                else {
-                    change.kind: change.value,
-                    "low": change.low,
-                    "high": change.high,
-                    "paired": change.paired,
-                }
+                None if change is None else {change.kind: change.value, **interval_json(change)}
                 for change in row.changes
             ],
         }
         for row in rows
     ]
+
+
+def interval_json(change: Change) -> dict[str, Any]:
+    """Return the interval of a change as JSON types."""
+    return {"low": change.low, "high": change.high, "paired": change.paired}
 
 
 def _origin(run: Run | PointsStudy) -> dict[str, Any]:

@@ -54,14 +54,11 @@ def broker() -> None:
 @dir_option
 @json_option
 def up(
-    clusters: int,
-    nodes: int,
     plugins: str,
     memory: str | None,
-    tls: bool,
-    timeout_s: float,
     folder: Path | None,
     as_json: bool,
+    **asked: Any,  # noqa: ANN401 - as in click
 ) -> None:
     """Start nodes, and return when they are ready.
 
@@ -69,14 +66,8 @@ def up(
     """
     from dvsim.broker import service
 
-    asked: dict[str, Any] = {
-        "clusters": clusters,
-        "nodes": nodes,
-        "plugins": [name.strip() for name in plugins.split(",") if name.strip()],
-        "memory": None if memory is None else _bytes(memory),
-        "tls": tls,
-        "timeout_s": timeout_s,
-    }
+    asked["plugins"] = [name.strip() for name in plugins.split(",") if name.strip()]
+    asked["memory"] = None if memory is None else _bytes(memory)
     state, before = service.up(folder or service.default_folder(), asked, complain)
     if before:
         complain("these nodes run already")

@@ -6,23 +6,23 @@ import json
 import math
 import re
 import shlex
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from dvsim.cli.against import lab_options
-from dvsim.cli.options import folder_option, json_option, quick_option, set_option
+from dvsim.cli.options import folder_option, json_option, quick_option, set_option, typed_text
 from dvsim.cli.terminal import complain, say, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.evidence.calibration import Calibration
     from dvsim.evidence.calibration.fit import Fitting
-    from dvsim.evidence.calibration.queues import Queues
+    from dvsim.scenario.types import Card
+    from dvsim.study.text_table import Table
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
 OPTIONS = {
@@ -140,44 +140,42 @@ def calibrate(
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
-    command = shlex.join(["dvsim", *sys.argv[1:]])
-    if card:
-        _fit(card, against, name, out, command, search, as_json=as_json)
-    else:
-        _measure(folders, against, name, out, command, as_json=as_json)
-
-
-def _measure(
-    folders: tuple[Path, ...],
-    against: tuple[str, ...],
-    name: str,
-    out: Path,
-    command: str,
-    *,
-    as_json: bool,
-) -> None:
-    from dvsim.evidence.calibration import calibrate as calibrated
     from dvsim.evidence.calibration.cards import write_cards
 
-    calibration = calibrated(folders, name, command, [Path(folder) for folder in against])
-    paths = write_cards(list(calibration.made.values()), out)
+    made = _fit(card, against, name, search) if card else _measure(folders, against, name)
+    paths = dict(zip(made.cards, write_cards(list(made.cards.values()), out), strict=True))
     if as_json:
-        click.echo(_json(calibration, paths))
+        click.echo(json.dumps(made.content(list(paths.values())), allow_nan=False))
         return
-    _say(calibration.lines(), dict(zip(calibration.made, paths, strict=True)))
+    tell(made.lines(), indent=2)
+    say("")
+    for path in paths.values():
+        say(f"wrote {path}")
+    words = [f"--set system.{role}={shlex.quote(str(path))}" for role, path in paths.items()]
+    say(f"use: dvsim run SCENARIO {' '.join(words)}")
 
 
-def _fit(
-    card: str,
-    against: tuple[str, ...],
-    name: str,
-    out: Path,
-    command: str,
-    search: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    from dvsim.evidence.calibration.cards import write_cards
+class _Made(NamedTuple):
+    """Cards by their roles in a scenario, lines about them, and from their paths to JSON types."""
+
+    cards: Mapping[str, Card]
+    lines: Callable[[], Iterator[str | Table]]
+    content: Callable[[Sequence[Path]], dict[str, Any]]
+
+
+def _measure(folders: tuple[Path, ...], against: tuple[str, ...], name: str) -> _Made:
+    from dvsim.evidence.calibration import calibrate as calibrated
+
+    found = calibrated(folders, name, typed_text(), [Path(folder) for folder in against])
+
+    def content(paths: Sequence[Path]) -> dict[str, Any]:
+        cards = dict(zip(found.made, map(str, paths), strict=True))
+        return {"cards": cards, "points": found.table()}
+
+    return _Made(found.made, found.lines, content)
+
+
+def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any]) -> _Made:
     from dvsim.evidence.calibration.fit import Fit, How
     from dvsim.evidence.calibration.fit_text import fit_lines
     from dvsim.evidence.calibration.target import Data
@@ -194,38 +192,20 @@ def _fit(
         search["parameters"],
         how,
         name,
-        command,
+        typed_text(),
         progress=complain,
     )
     check_asked(seed=how.seed, replications=how.replications, scale=how.scale, workers=how.workers)
     with lasting():
         fitting = execute(fit, Runs(how.seed, None, workers=how.workers))
-    (path,) = write_cards([fitting.card], out)
-    if as_json:
-        click.echo(_fitting_json(fitting, path))
-        return
-    _say(fit_lines(fitting), {fitting.target.role: path})
+    made = {fitting.target.role: fitting.card}
+    return _Made(made, partial(fit_lines, fitting), partial(_fitting_json, fitting))
 
 
-def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any lines
-    """Print what was found, where it is, and how to simulate with it."""
-    tell(lines, indent=2)
-    say("")
-    for path in paths.values():
-        say(f"wrote {path}")
-    words = [f"--set system.{role}={shlex.quote(str(path))}" for role, path in paths.items()]
-    say(f"use: dvsim run SCENARIO {' '.join(words)}")
-
-
-def _json(calibration: Calibration | Queues, paths: list[Path]) -> str:
-    cards = dict(zip(calibration.made, map(str, paths), strict=True))
-    return json.dumps({"cards": cards, "points": calibration.table()}, allow_nan=False)
-
-
-def _fitting_json(fitting: Fitting, path: Path) -> str:
+def _fitting_json(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
     target = fitting.target
-    content = {
-        "cards": {fitting.card.kind: str(path)},
+    return {
+        "cards": {fitting.card.kind: str(paths[0])},
         "fitted": target.names(target.fit),
         "held_out": target.names(target.held_out),
         "evaluations": fitting.outcome.evaluations,
@@ -250,4 +230,3 @@ def _fitting_json(fitting: Fitting, path: Path) -> str:
             for index, prediction in sorted(fitting.uncertain.predicted.items())
         ],
     }
-    return json.dumps(content, allow_nan=False)

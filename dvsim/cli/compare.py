@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import folder_option, json_option, page_option
+from dvsim.cli.options import folder_option, json_option, page_option, typed_text
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import Fault, ScenarioError
 
@@ -53,7 +51,9 @@ def compare(
 
     comparison = _compared(names, root, last)
     if report is not None:
-        _write(report, comparison)
+        from dvsim.report import write_comparison
+
+        write_comparison(report, comparison, typed_text())
     if as_json:
         click.echo(json.dumps(comparison_json(comparison), allow_nan=False))
         return
@@ -109,9 +109,3 @@ def _about(result: Run | PointsStudy) -> str:
     from dvsim.kinds.base import kind_of
 
     return str(kind_of(result.scenario).about)
-
-
-def _write(out: Path, comparison: Comparison) -> None:
-    from dvsim.report import write_comparison
-
-    write_comparison(out, comparison, shlex.join(["dvsim", *sys.argv[1:]]))

@@ -5,7 +5,7 @@ Thin: a card becomes parameters, and the launcher, vicrun, takes this process ov
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,29 +16,21 @@ from dvsim.errors import ScenarioError
 from dvsim.scenario.find import FABRIC_CARD, card_names, nearest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dvsim.scenario.types import Card
 
 PARAMETERS = (
-    "sram",
-    "group_counters",
-    "fifo_words",
-    "dma_entries",
-    "dma_setup",
-    "pcie_rate",
-    "pio_write",
-    "pio_read",
-    "pio_rate",
-    "poll_mirror",
-    "fifo_pop",
-    "send_words",
-    "port_rate",
-    "planes",
-    "switch_angles",
-    "link",
+    *("sram", "group_counters", "fifo_words", "dma_entries", "dma_setup", "pcie_rate"),
+    *("pio_write", "pio_read", "pio_rate", "poll_mirror", "fifo_pop", "send_words"),
+    *("port_rate", "planes", "switch_angles", "link"),
 )
 """What vicrun takes from a card, in base units."""
+
+PASSED = (
+    *("mode", "seed", "reorder", "trace", "if_killed", "serve", "join"),
+    *("hosts", "hosts_file", "launch_with", "interface", "host_timeout"),
+)
+FLAGS = ("pmix", "check", "stats", "spread", "prefix")
+"""Options that vicrun has by the same names, those with a value and those without."""
 
 
 @click.command("emulate", context_settings={"allow_interspersed_args": False})
@@ -94,32 +86,12 @@ PARAMETERS = (
     metavar="[--] PROGRAM [ARGUMENT]... [: [-n N] PROGRAM...]...",
 )
 def emulate(
-    cards: str | None,
-    mode: str | None,
-    card: str,
-    seed: str | None,
-    reorder: str | None,
-    faults: tuple[str, ...],
-    if_killed: str | None,
-    serve: str | None,
-    join: str | None,
-    place: str | None,
-    hosts: str | None,
-    hosts_file: str | None,
-    launch_with: str | None,
-    interface: str | None,
-    host_timeout: str | None,
-    pmix: bool,
-    check: bool,
-    stats: bool,
-    trace: str | None,
-    trace_limit: str | None,
-    spread: bool,
-    prefix: bool,
+    program: tuple[str, ...],
     cflags: bool,
     libs: bool,
     prefix_dir: bool,
-    program: tuple[str, ...],
+    trace_limit: str | None,
+    **given: Any,  # noqa: ANN401 - as in click
 ) -> None:
     """Run PROGRAM on N emulated cards, one process each.
 
@@ -141,43 +113,29 @@ def emulate(
     from dvsim.native import emulator_prefix
 
     root = emulator_prefix()
-    if cflags or libs or prefix_dir:
-        for line in _compiler_lines(root, cflags, libs, prefix_dir):
+    if cflags or libs or prefix_dir:  # for a compiler on one line, the folder on another
+        flags = [f"-I{root / 'include'}"] if cflags else []
+        flags += [f"-L{root / 'lib'}", f"-Wl,-rpath,{root / 'lib'}", "-lvic"] if libs else []
+        for line in [" ".join(flags)] * bool(flags) + [str(root)] * prefix_dir:
             click.echo(line)
         return
     if not program:
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
-    options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
-    options |= {"--if-killed": if_killed, "--serve": serve, "--join": join, "--card": place}
-    options |= {"--hosts": hosts, "--hosts-file": hosts_file, "--launch-with": launch_with}
-    options |= {"--interface": interface, "--host-timeout": host_timeout}
+    options = {"-n": given["cards"], "--card": given["place"]}
+    options |= {f"--{name.replace('_', '-')}": given[name] for name in PASSED}
     if trace_limit is not None:  # vicrun counts bytes
         plain = trace_limit.isascii() and trace_limit.isdigit()
         options |= {"--trace-limit": trace_limit if plain else str(bytes_of(trace_limit))}
     command = [str(root / "bin" / "vicrun")]
     for name, value in options.items():
         command += [] if value is None else [name, value]  # an empty one is vicrun's to refuse
-    command += [text for fault in faults for text in ("--fault", fault)]
-    flags = {
-        "--pmix": pmix,
-        "--check": check,
-        "--stats": stats,
-        "--spread": spread,
-        "--prefix": prefix,
-    }
-    command += [name for name, given in flags.items() if given]
-    parameters = [] if join is not None else _parameters(card)  # the job has its own
-    if trace is not None and trace.endswith(".gz"):
+    command += [text for fault in given["faults"] for text in ("--fault", fault)]
+    command += [f"--{name}" for name in FLAGS if given[name]]
+    joins = given["join"] is not None  # the job has its own card
+    parameters = [] if joins else _parameters(given["card"])
+    if (given["trace"] or "").endswith(".gz"):
         raise click.UsageError("--trace: vicrun does not compress; name it FILE.json, then gzip it")
     become([*command, *parameters, "--", *program])
-
-
-def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> list[str]:
-    """Return what a compiler needs, on one line, and the folder on another."""
-    lib = root / "lib"
-    flags = [f"-I{root / 'include'}"] if cflags else []
-    flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"] if libs else []
-    return [" ".join(flags)] * bool(flags) + [str(root)] * prefix_dir
 
 
 def _parameters(name: str) -> list[str]:

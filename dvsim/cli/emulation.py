@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dvsim.cli.options import with_options
 from dvsim.cli.terminal import complain
 from dvsim.errors import Fault, ScenarioError
 
@@ -30,68 +31,54 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
         own = {name: given.pop(name) for name in OPTIONS}
         command(emulation=functools.partial(_chosen, **own), **given)
 
-    decorated: Callable[..., None] = packed
-    for option in reversed(
-        (
-            click.option(
-                "--backend",
-                default="sim",
-                show_default=True,
-                help="sim: the model. emu: real programs and RabbitMQ on this machine.",
-            ),
-            click.option(
-                "--url",
-                "urls",
-                multiple=True,
-                metavar="URL",
-                help="emu: your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: "
-                "the n-th is for receiver n."
-                "  [default: VICBRIDGE_URL, see dvsim broker env]",
-            ),
-            click.option(
-                "--credentials",
-                type=click.Path(path_type=Path),
-                help="emu: file with user:password for --url.",
-            ),
-            click.option(
-                "--clusters", type=int, help="emu: private RabbitMQ clusters.  [default: 2]"
-            ),
-            click.option("--nodes", type=int, help="emu: nodes of each cluster.  [default: 3]"),
-            click.option(
-                "--at-least-once",
-                is_flag=True,
-                help="emu: with publisher confirms, unlike the paper.",
-            ),
-            click.option(
-                "--hosts",
-                metavar="A:N,B:M",
-                help="emu: N cards on host A, then M on B; senders first, then bridges.",
-            ),
-            click.option(
-                "--broker-hosts",
-                metavar="A,B",
-                help="emu: the host of each cluster.  [default: that of its bridge]",
-            ),
-            click.option(
-                "--launch-with",
-                metavar="COMMAND",
-                help="emu: how to run a command on {host}.  [default: ssh]",
-            ),
-            click.option(
-                "--interface", metavar="NAME", help="emu: network interface between the hosts."
-            ),
-        )
-    ):
-        decorated = option(decorated)
-    return decorated
-
-
-def _urls_of_environment() -> tuple[str, ...]:
-    """Return the URLs of ``VICBRIDGE_URL``, as ``dvsim broker env`` gives them, and say so."""
-    urls = tuple(os.environ.get("VICBRIDGE_URL", "").split())
-    if urls and not any("@" in url for url in urls):
-        complain(f"brokers: {' '.join(urls)} (VICBRIDGE_URL)")
-    return urls
+    return with_options(
+        packed,
+        click.option(
+            "--backend",
+            default="sim",
+            show_default=True,
+            help="sim: the model. emu: real programs and RabbitMQ on this machine.",
+        ),
+        click.option(
+            "--url",
+            "urls",
+            multiple=True,
+            metavar="URL",
+            help="emu: your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: "
+            "the n-th is for receiver n."
+            "  [default: VICBRIDGE_URL, see dvsim broker env]",
+        ),
+        click.option(
+            "--credentials",
+            type=click.Path(path_type=Path),
+            help="emu: file with user:password for --url.",
+        ),
+        click.option("--clusters", type=int, help="emu: private RabbitMQ clusters.  [default: 2]"),
+        click.option("--nodes", type=int, help="emu: nodes of each cluster.  [default: 3]"),
+        click.option(
+            "--at-least-once",
+            is_flag=True,
+            help="emu: with publisher confirms, unlike the paper.",
+        ),
+        click.option(
+            "--hosts",
+            metavar="A:N,B:M",
+            help="emu: N cards on host A, then M on B; senders first, then bridges.",
+        ),
+        click.option(
+            "--broker-hosts",
+            metavar="A,B",
+            help="emu: the host of each cluster.  [default: that of its bridge]",
+        ),
+        click.option(
+            "--launch-with",
+            metavar="COMMAND",
+            help="emu: how to run a command on {host}.  [default: ssh]",
+        ),
+        click.option(
+            "--interface", metavar="NAME", help="emu: network interface between the hosts."
+        ),
+    )
 
 
 def _chosen(
@@ -137,7 +124,9 @@ def _chosen(
     elif urls:
         wrong, reason = {**private}, "is for private brokers, and --url names others"
     elif broker_hosts is None and not any(value is not None for value in private.values()):
-        urls = _urls_of_environment()
+        urls = tuple(os.environ.get("VICBRIDGE_URL", "").split())  # of dvsim broker env
+        if urls and not any("@" in url for url in urls):
+            complain(f"brokers: {' '.join(urls)} (VICBRIDGE_URL)")
     faults = [Fault(name, None, "", reason) for name, value in wrong.items() if value is not None]
     if faults:
         raise ScenarioError(faults)

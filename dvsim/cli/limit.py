@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
+    typed_text,
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
@@ -128,7 +127,7 @@ def limit(
             on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
         )
     )
-    command = shlex.join(["dvsim", *sys.argv[1:]])
+    command = typed_text()
     share = confidence_of(steps_of(replications, precision))
     if as_json:
         asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
@@ -248,18 +247,10 @@ def _plain_probe(probe: Probe) -> dict[str, Any]:
         "notes": probe.notes,
         "fidelity": probe.fidelity,
         "estimates": {
-            name: None
-            if math.isnan(estimate.value)
-            else {
-                "value": estimate.value,
-                "low": _bound(estimate.low),
-                "high": _bound(estimate.high),
-            }
-            for name, estimate in probe.estimates.items()
+            # a bound is null where one run alone has the metric
+            name: {key: end if math.isfinite(end) else None for key, end in known._asdict().items()}
+            if math.isfinite(known.value)
+            else None
+            for name, known in probe.estimates.items()
         },
     }
-
-
-def _bound(value: float) -> float | None:
-    """Return a bound that JSON can hold: null where one run alone has the metric."""
-    return value if math.isfinite(value) else None

@@ -35,8 +35,10 @@ def list_entries(
         _list_kinds(as_json=as_json)
         return
     if source is not None:
-        what = "scenarios"
-        _check_source(source)
+        what, known = "scenarios", sorted({_source(entry) for entry in list_scenarios()})
+        if source not in known:
+            message = f"no such source; there are {', '.join(known)}"
+            raise ScenarioError.at("--source", message, source, hint=nearest(source, known))
     groups: dict[str, list[Entry]] = {}
     if what != "cards":
         groups["scenarios"] = list_scenarios()
@@ -62,14 +64,6 @@ def list_entries(
         say(group)
         rows = [(entry.name, entry.kind, entry.title) for entry in entries]
         tell([Table((), rows) if rows else "  (none)"], indent=2)
-
-
-def _check_source(source: str) -> None:
-    """Refuse a source that there is not."""
-    known = sorted({_source(entry) for entry in list_scenarios()})
-    if source not in known:
-        message = f"no such source; there are {', '.join(known)}"
-        raise ScenarioError.at("--source", message, source, hint=nearest(source, known))
 
 
 def _source(entry: Entry) -> str:

@@ -9,7 +9,6 @@ import click
 
 from dvsim.cli.options import json_option, page_option
 from dvsim.cli.terminal import say, tell
-from dvsim.errors import PointsFailed
 
 
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -54,7 +53,7 @@ def merge(
 
     Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
     """
-    from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
+    from dvsim.cli.swept import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.merge import merge_folders
 
     swept = merge_folders(folders)
@@ -66,5 +65,4 @@ def merge(
         tell(swept_lines(swept, shown), indent=2)
         if report is not None:
             say(f"report: {report}")
-    if len(swept.failed):
-        raise PointsFailed(f"{len(swept.failed):,} of {len(swept.table):,} points failed")
+    check_failed(swept)

@@ -53,8 +53,7 @@ def quick_option(command: Callable[..., None]) -> Callable[..., None]:
             given |= QUICK
         command(**given)
 
-    help_ = f"A first look: {meant}."
-    return click.option("--quick", is_flag=True, help=help_)(settled)
+    return click.option("--quick", is_flag=True, help=f"A first look: {meant}.")(settled)
 
 
 class Share(click.ParamType[float]):
@@ -78,6 +77,23 @@ class Scale(Share):
 
     name = "float"
     example = "factor, such as 0.01 or 1%"
+
+
+def with_options(
+    command: Callable[..., None], *options: Callable[[Callable[..., None]], Callable[..., None]]
+) -> Callable[..., None]:
+    """Return a command with options, which its help lists in this order."""
+    return functools.reduce(lambda inner, option: option(inner), reversed(options), command)
+
+
+def typed() -> list[str]:
+    """Return the command that was typed."""
+    return ["dvsim", *sys.argv[1:]]
+
+
+def typed_text() -> str:
+    """Return the command that was typed, as a shell takes it."""
+    return shlex.join(typed())
 
 
 def precision_option(
@@ -241,7 +257,8 @@ class RunOptions:
             times = DEFAULT_REPLICATIONS["sim" if backend == "sim" else "emu"]
         asked = self.asked() | {"replications": times, "precision": precision}
         asked |= {"scale": self.scale if scale is None else scale, "backend": backend}
-        asked |= {"force": self.force or is_seen(backend)}
+        traced = not isinstance(backend, str) and backend.traces is not None
+        asked |= {"force": self.force or traced}  # programs that shall leave traces have to run
         return list(dict.fromkeys(run_scenarios(scenarios, **asked)))
 
     def asked(self) -> dict[str, Any]:
@@ -252,7 +269,7 @@ class RunOptions:
             "force": self.force,
             "workers": self.workers,
             "progress": True,
-            "command": ["dvsim", *sys.argv[1:]],
+            "command": typed(),
         }
 
     def write_report(
@@ -261,7 +278,7 @@ class RunOptions:
         """Write the report about all runs, if one was asked for; return its files."""
         if self.report is None:
             return []
-        return write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
+        return write_page(self.report, runs, validation, typed_text())
 
 
 def run_telling(
@@ -283,11 +300,6 @@ def run_telling(
         return added
 
     return run_scenarios(scenarios, more=told, **asked)
-
-
-def is_seen(backend: str | Emulation) -> bool:
-    """Return whether programs shall leave traces: then they have to run."""
-    return not isinstance(backend, str) and backend.traces is not None
 
 
 def one_kind(scenarios: Iterable[Spec]) -> None:
@@ -336,28 +348,24 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         own = {field.name: given.pop(field.name) for field in fields(RunOptions)}
         command(options=RunOptions(**own), **given)
 
-    decorated = packed
-    for option in reversed(
-        (
-            set_option,
-            click.option(
-                "--replications",
-                type=int,
-                help="Independent runs.  [default: as many as needed; 1 if emulated]",
-            ),
-            seed_option,
-            scale_option("1; smaller if emulated"),
-            out_option,
-            force_option,
-            workers_option,
-            click.option(
-                "--report",
-                metavar="FILE",
-                type=FormFile(FORMS),
-                help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
-            ),
-            json_option,
-        )
-    ):
-        decorated = option(decorated)
-    return decorated
+    return with_options(
+        packed,
+        set_option,
+        click.option(
+            "--replications",
+            type=int,
+            help="Independent runs.  [default: as many as needed; 1 if emulated]",
+        ),
+        seed_option,
+        scale_option("1; smaller if emulated"),
+        out_option,
+        force_option,
+        workers_option,
+        click.option(
+            "--report",
+            metavar="FILE",
+            type=FormFile(FORMS),
+            help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
+        ),
+        json_option,
+    )

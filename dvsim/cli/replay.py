@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import Output, json_option, page_option
+from dvsim.cli.options import Output, json_option, page_option, typed_text
 from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
@@ -97,18 +95,13 @@ def replay(
     trace: Path,
     fabric: str,
     overrides: tuple[str, ...],
-    compute: str,
-    placement: str,
-    straggler: str | None,
-    faults: tuple[str, ...],
-    seed: int,
     page: Path | None,
-    fit: tuple[Path, ...],
     card: Path | None,
     report: Path | None,
     matrix: bool,
     goal: Path | None,
     as_json: bool,
+    **asked: Any,  # noqa: ANN401 - as in click
 ) -> None:
     """Replay a traced program over other networks: how long it takes, and where the time goes.
 
@@ -121,12 +114,9 @@ def replay(
     from dvsim.kinds.workload.text import answer, matrix_table
 
     given = dict(_pair(override) for override in overrides)
-    if card is not None and not fit:
+    if card is not None and not asked["fit"]:
         raise click.UsageError("--card writes what --fit found; there is no --fit")
-    replayed = replays(
-        trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed,
-        fit=fit, faults=faults,
-    )  # fmt: skip
+    replayed = replays(trace, fabric, given, **asked)
     if card is not None:
         from dvsim.scenario.render import card_toml
 
@@ -142,7 +132,7 @@ def replay(
         from dvsim.report.page import write
         from dvsim.report.replayed import replay_page
 
-        write(report, replay_page(replayed, shlex.join(["dvsim", *sys.argv[1:]])))
+        write(report, replay_page(replayed, typed_text()))
     if as_json:
         plain = [replay.plain() for replay in replayed]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
@@ -177,7 +167,7 @@ def _write(page: Path, replay: Replay) -> None:
     timeline = Timeline(most_events(LIMIT))
     add_replay(timeline, replay)
     about = {"clock": "simulated time", "trace": replay.graph.name, "fabric": replay.fabric.name}
-    about["command"] = shlex.join(["dvsim", *sys.argv[1:]])
+    about["command"] = typed_text()
     write_trace(page, timeline, about, LIMIT)
     for line in timeline.sampled():
         complain(f"{page}: {line} is kept")

@@ -90,8 +90,7 @@ def run(
         from dvsim.evidence.validation import validate
 
         judged = [run for run in runs if run.judged]
-        compared = validate(judged) if judged else None
-        written = options.write_report(runs, compared)
+        written = options.write_report(runs, validate(judged) if judged else None)
     if options.as_json:
         content = {"runs": [run.as_json() for run in runs]} | answers_json(runs)
         content |= pairs_json(pairs)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,10 +20,11 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
+    typed,
+    typed_text,
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
-from dvsim.errors import PointsFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,7 +151,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         from dvsim.study.sweeps.slurm import script
 
         where = given["sweeps"], given["report"]
-        click.echo(script(ready, command(), given["slurm"], *where), nl=False)
+        click.echo(script(ready, typed(), given["slurm"], *where), nl=False)
     else:
         _run(ready, given, as_json=as_json)
 
@@ -182,7 +181,7 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
     from dvsim.cli.sensitivity import index_lines
-    from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
+    from dvsim.cli.swept import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.run import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
     from dvsim.study.sweeps.shard import parse_shard
@@ -190,7 +189,7 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     shard = None if given["shard"] is None else parse_shard(given["shard"])
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
-        swept = run(ready, shard=shard, progress=True, command=command(), **how)
+        swept = run(ready, shard=shard, progress=True, command=typed(), **how)
     except KeyboardInterrupt:
         complain("what is finished is kept; the same command goes on from there")
         raise
@@ -204,14 +203,7 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
         click.echo(json.dumps(content, allow_nan=False))
     else:
         tell(lines, indent=4 if indices else 2)
-        say(f"  $ {shlex.join(command())}")
+        say(f"  $ {typed_text()}")
         if given["report"] is not None:
             say(f"report: {given['report']}")
-    if len(swept.failed):
-        points = len(swept.table)
-        raise PointsFailed(f"{len(swept.failed):,} of {points:,} points failed")
-
-
-def command() -> list[str]:
-    """Return what was typed."""
-    return ["dvsim", *sys.argv[1:]]
+    check_failed(swept)

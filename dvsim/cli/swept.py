@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, PointsFailed, ScenarioError
 from dvsim.kinds.base import metric_of
 from dvsim.scenario.find import nearest
 from dvsim.study.text_table import Table
@@ -66,14 +66,10 @@ def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Ta
     rows = []
     for record in swept.table.head(MOST).to_dict(orient="records"):
         row = [swept.text(key, record[key]) for key in swept.keys]
-        for name, (factor, _) in scales.items():
-            value, high = (record[end] / factor for end in (name, f"{name}_high"))
-            row += (
-                []
-                if record["error"]
-                else [text or "-" for text in estimate_texts(value, high - value)]
-            )
         row += ["failed", *[""] * (2 * len(results) - 1)] if record["error"] else []
+        for name, (factor, _) in () if record["error"] else scales.items():
+            value, high = (record[end] / factor for end in (name, f"{name}_high"))
+            row += [text or "-" for text in estimate_texts(value, high - value)]
         row += [str(record[name] or "") for name in counted]
         rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
     yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=[2] * len(results))
@@ -104,6 +100,12 @@ def write_page(swept: SweepResult, path: Path | None) -> None:
 
     if path is not None:
         write(path, swept_page(swept))
+
+
+def check_failed(swept: SweepResult) -> None:
+    """Raise PointsFailed if there is a point without results."""
+    if len(swept.failed):
+        raise PointsFailed(f"{len(swept.failed):,} of {len(swept.table):,} points failed")
 
 
 def times_text(swept: SweepResult) -> str:

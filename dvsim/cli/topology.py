@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import FormFile
+from dvsim.cli.options import FormFile, typed_text
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
     from dvsim.fabric.topology import Topology
 
 FORMATS = ("graphml", "json", "dot", "html")
+OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a switch of one's own
 
 
 @click.command("topology")
@@ -32,7 +31,6 @@ FORMATS = ("graphml", "json", "dot", "html")
 @click.option("--crossing", metavar="NAME", help="Wiring: brc, xor or random.  [default: brc]")
 @click.option(
     "--exit",
-    "leave",
     metavar="NAME",
     help="Where packets leave: at their angle, or any.  [default: angle]",
 )
@@ -51,13 +49,9 @@ FORMATS = ("graphml", "json", "dot", "html")
 )
 def topology(
     preset: str | None,
-    height: int | None,
-    angles: int | None,
-    injecting: str | None,
-    crossing: str | None,
-    leave: str | None,
     form: str | None,
     page: Path | None,
+    **own: Any,  # noqa: ANN401 - as in click
 ) -> None:
     """Write the topology of a switch or a network as a graph, or draw it.
 
@@ -66,14 +60,7 @@ def topology(
 
     Example: dvsim topology --preset dv206 --report dv206.html
     """
-    own: dict[str, object] = {
-        "height": height,
-        "angles": angles,
-        "injecting": injecting,
-        "crossing": crossing,
-        "exit": leave,
-    }
-    given = {key: value for key, value in own.items() if value is not None}
+    given = {key: own[key] for key in OWN if own[key] is not None}
     ending = "" if page is None else page.suffix.removeprefix(".").lower()
     form = form or ("html" if ending == "htm" else ending) or "graphml"
     if form == "html" and page is None:
@@ -140,6 +127,5 @@ def _draw(topology: Topology, page: Path) -> None:
             f"nearest: {nearest(switch, MOST_NODES)}"
         )
     tree = None if topology.network is None else topology.graph()
-    command = shlex.join(["dvsim", *sys.argv[1:]])
-    write(page, topology_page(topology.title, switch.graph(), tree, command))
+    write(page, topology_page(topology.title, switch.graph(), tree, typed_text()))
     say(page)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from dvsim.cli.options import Output
+from dvsim.cli.options import Output, with_options
 from dvsim.cli.terminal import complain
 from dvsim.errors import ScenarioError
 
@@ -46,23 +46,21 @@ def trace_options(command: Callable[..., None]) -> Callable[..., None]:
             raise click.UsageError("--trace-limit goes with --trace")
         command(trace=asked, **given)
 
-    decorated: Callable[..., None] = packed
-    for option in (
-        click.option(
-            "--trace-limit",
-            metavar="SIZE",
-            help="Largest size of the timeline, before compression; beyond it only every "
-            f"2nd, 4th … event is kept.  [default: {LIMIT}]",
-        ),
+    return with_options(
+        packed,
         click.option(
             "--trace",
             type=Output("file", dir_okay=False),
             metavar="FILE.json[.gz]",
             help="A timeline of the first replication, for ui.perfetto.dev.",
         ),
-    ):
-        decorated = option(decorated)
-    return decorated
+        click.option(
+            "--trace-limit",
+            metavar="SIZE",
+            help="Largest size of the timeline, before compression; beyond it only every "
+            f"2nd, 4th … event is kept.  [default: {LIMIT}]",
+        ),
+    )
 
 
 def bytes_of(text: str) -> int:

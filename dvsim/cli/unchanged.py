@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.paired import Change
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.text_table import Table
@@ -88,7 +87,7 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
-    from dvsim.cli.beside import rows_json
+    from dvsim.cli.beside import interval_json, rows_json
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
@@ -102,11 +101,8 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     if studies := studies_of([base, run]):
         return said | {"rows": rows_json(compare(studies).rows)}
     times = rate_ratio(*runs_of([base, run]))
-    return said | {"ratio": None if times is None else _interval(times)}
-
-
-def _interval(times: Change) -> dict[str, Any]:
-    return {"value": times.value, "low": times.low, "high": times.high, "paired": times.paired}
+    ratio = None if times is None else {"value": times.value, **interval_json(times)}
+    return said | {"ratio": ratio}
 
 
 def _base_of(scenario: Spec) -> Spec | None:
