@@ -37,11 +37,15 @@ class Argument(str):
 
     The command line says the option that gives this argument.
 
-    >>> print(Fault(Argument("seed"), None, "", "-1 is negative"))
+    >>> print(Argument("seed").fault("-1 is negative"))
     seed: -1 is negative
     """
 
     __slots__ = ()
+
+    def fault(self, message: str, hint: str | None = None) -> Fault:
+        """Return a fault of this argument."""
+        return Fault(self, None, "", message, hint)
 
 
 class Advice(str):

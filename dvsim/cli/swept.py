@@ -174,10 +174,8 @@ def _each_text(sweep: Sweep) -> str:
 
 def swept_json(swept: SweepResult) -> dict[str, Any]:
     """Return a sweep as JSON types: null for what is not a number."""
-    rows = [
-        {str(key): None if value != value else value for key, value in record.items()}  # noqa: PLR0124
-        for record in swept.table.to_dict(orient="records")
-    ]
+    from dvsim.study.points import finite
+
     return {
         "scenario": swept.name,
         "keys": list(swept.keys),
@@ -185,5 +183,5 @@ def swept_json(swept: SweepResult) -> dict[str, Any]:
         "units": dict(swept.units),
         "folder": None if swept.folder is None else str(swept.folder),
         "manifest": swept.manifest,
-        "points": rows,
+        "points": list(map(finite, swept.table.to_dict(orient="records"))),
     }

@@ -47,7 +47,7 @@ class Client:
         """Drop what belonged to the lost channel."""
         raise NotImplementedError
 
-    def resume(self) -> None:
+    def more(self) -> None:
         """Go on, on a channel that is ready again."""
 
     def connect(self) -> None:
@@ -66,7 +66,7 @@ class Client:
     def ready(self, *_: object) -> None:
         """Note that the channel can be used."""
         if self.started:
-            self.resume()
+            self.more()
             return
         self.started = True
         self.loop.ready()
@@ -153,10 +153,6 @@ class Sender(Client):
         self.unrouted.clear()
         self.sent = 0
 
-    def resume(self) -> None:
-        """Go on publishing."""
-        self.more()
-
     def more(self) -> None:
         """Publish what is due and has room in the window."""
         loop, asked = self.loop, self.loop.asked
@@ -238,8 +234,7 @@ class Receiver(Client):
         self.done, self.tag = 0, 0
         self.lives = 0
         self.offset: int | None = None  # of the last message of a stream
-        prefetch = loop.asked.prefetch
-        self.every = min(loop.asked.acknowledge, prefetch or loop.asked.acknowledge)
+        self.every = min(loop.asked.acknowledge, loop.asked.prefetch or loop.asked.acknowledge)
 
     def begin(self) -> None:
         """Begin to consume."""

@@ -54,7 +54,7 @@ def send(
         for queue, place in zip(queues, places[len(queues) :], strict=True):
             target = queue.target
             place.reach(target)
-            place.write(_credentials(queue), f"{target.user}:{target.password}\n")
+            place.write(_file(queue, "credentials"), f"{target.user}:{target.password}\n")
         programs = _programs(scenario, queues, seed, confirms, places)
         command = _job(programs, emulation.hosts, list(_words(trace_options(traces))))
         # on hosts a job runs in the folder of the same name
@@ -67,12 +67,15 @@ def send(
                 raise job.failed() if team is None else _failed(job, team)
             for number, place in enumerate(places):
                 queue, own = queues[number % len(queues)], number < len(queues)
-                for name in (_report(queue),) if own else (_stats(queue), _prometheus(queue)):
+                for name in (
+                    (_report(queue),) if own else (_file(queue, "csv"), _file(queue, "prom"))
+                ):
                     place.fetch(name, folder / name)
-            stats = [Stats(folder / _stats(queue)) for queue in queues]
+            stats = [Stats(folder / _file(queue, "csv")) for queue in queues]
             reports = [_read(folder / _report(queue), job) for queue in queues]
-            bridges_s = sum(_cpu_s(folder / _prometheus(queue), job) for queue in queues)
-            leave_bridges(traces, {queue.receiver: folder / _stats(queue) for queue in queues})
+            bridges_s = sum(_cpu_s(folder / _file(queue, "prom"), job) for queue in queues)
+            files = {queue.receiver: folder / _file(queue, "csv") for queue in queues}
+            leave_bridges(traces, files)
         finally:
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
     for one, place in zip(stats, places[len(queues) :], strict=True):
@@ -170,13 +173,13 @@ def _bridge(
         raise ValueError("emulated cards need a bridge card and a probe of intervals")
     options = {
         "--url": queue.target.url,
-        "--credentials": folder / _credentials(queue),
+        "--credentials": folder / _file(queue, "credentials"),
         "--exchange": queue.exchange,
         "--connections": system.bridge["sockets"],
         "--piece-words": system.card["piece_words"],
-        "--stats": folder / _stats(queue),
+        "--stats": folder / _file(queue, "csv"),
         "--stats-interval": f"{probe.interval_ps / 1e9:.9g}ms",
-        "--prometheus": folder / _prometheus(queue),
+        "--prometheus": folder / _file(queue, "prom"),
         "--give-up": GIVE_UP_S,
     }
     command = [program, *_words(options), "--no-declare", f"--exit-with-clients={senders}"]
@@ -189,16 +192,9 @@ def _words(options: dict[str, Any]) -> Iterator[str]:
         yield str(value)
 
 
-def _credentials(queue: Queue) -> str:
-    return f"bridge-{queue.receiver}.credentials"
-
-
-def _stats(queue: Queue) -> str:
-    return f"bridge-{queue.receiver}.csv"
-
-
-def _prometheus(queue: Queue) -> str:
-    return f"bridge-{queue.receiver}.prom"
+def _file(queue: Queue, ending: str) -> str:
+    """Return a file of a bridge: credentials, statistics (csv) or metrics (prom)."""
+    return f"bridge-{queue.receiver}.{ending}"
 
 
 def _report(queue: Queue) -> str:

@@ -53,9 +53,7 @@ class Hosts:
         named = tuple(_names(broker_hosts, faults)) if broker_hosts is not None else ()
         command = LAUNCH_WITH if launch_with is None else launch_with
         if "{host}" not in command:
-            faults.append(
-                Fault(Argument("launch_with"), None, "", f"'{command}' says nowhere {{host}}")
-            )
+            faults.append(Argument("launch_with").fault(f"'{command}' says nowhere {{host}}"))
         if faults:
             raise ScenarioError(faults)
         return cls(shares, named, command, interface)
@@ -86,13 +84,13 @@ class Hosts:
         if cards != 2 * receivers:
             senders = f"{receivers} senders and {receivers} bridges"
             message = f"the hosts have {cards} cards; {senders} need {2 * receivers}"
-            yield Fault(Argument("hosts"), None, "", message)
+            yield Argument("hosts").fault(message)
+        argument = Argument("broker_hosts")
         if self.brokers and not clusters:
-            message = "is for private brokers, and the URLs name others"
-            yield Fault(Argument("broker_hosts"), None, "", message)
+            yield argument.fault("is for private brokers, and the URLs name others")
         elif len(self.brokers) > clusters > 0:
             message = f"{len(self.brokers)} hosts for {clusters} clusters: some would have none"
-            yield Fault(Argument("broker_hosts"), None, "", message)
+            yield argument.fault(message)
 
     def command(self, name: str, *words: str) -> list[str]:
         """Return the command that runs words on a host, quoted for ssh, which has a shell there."""
@@ -108,10 +106,10 @@ def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
         match = _SHARE.fullmatch(part)
         if match is None or int(match[2]) == 0:
             message = f"'{part}' is not a host and its number of cards, such as a:2"
-            faults.append(Fault(Argument("hosts"), None, "", message))
+            faults.append(Argument("hosts").fault(message))
         elif match[1] in seen:
             message = f"host {match[1]} stands there twice: say how many cards it has in all"
-            faults.append(Fault(Argument("hosts"), None, "", message))
+            faults.append(Argument("hosts").fault(message))
         else:
             seen.add(match[1])
             yield match[1], int(match[2])
@@ -122,6 +120,4 @@ def _names(text: str, faults: list[Fault]) -> Iterator[str]:
         if _HOST.fullmatch(name):
             yield name
         else:
-            faults.append(
-                Fault(Argument("broker_hosts"), None, "", f"'{name}' is not the name of a host")
-            )
+            faults.append(Argument("broker_hosts").fault(f"'{name}' is not the name of a host"))

@@ -92,33 +92,28 @@ class Emulation:
         except ScenarioError as error:
             yield from (replace(fault, file=Argument(fault.file)) for fault in error.faults)
         if self.credentials is not None and not self.urls:
-            yield Fault(
-                Argument("credentials"),
-                None,
-                "",
-                "is for brokers of a URL; private ones have their own",
-            )
+            message = "is for brokers of a URL; private ones have their own"
+            yield Argument("credentials").fault(message)
         for url in self.urls:
             yield from _url_faults(url)
 
 
 def _url_faults(url: str) -> Iterator[Fault]:
+    argument = Argument("urls")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        yield Fault(Argument("urls"), None, "", f"{redacted(url)}: {error}")
+        yield argument.fault(f"{redacted(url)}: {error}")
         return
     if parts.username is not None or parts.password is not None:
         wrong = f"{redacted(url)}: a name or password must not stand in a URL; write a file for "
-        yield Fault(Argument("urls"), None, "", Advice(wrong, Argument("credentials")))
+        yield argument.fault(Advice(wrong, Argument("credentials")))
     elif parts.scheme != "amqp":
         hint = "amqp" if parts.scheme in ("amqps", "http", "rabbitmq", "amq", "") else None
-        yield Fault(Argument("urls"), None, "", f"{url}: '{parts.scheme}' is not amqp", hint)
+        yield argument.fault(f"{url}: '{parts.scheme}' is not amqp", hint)
     elif not parts.hostname or port == 0 or parts.query or parts.fragment:
-        yield Fault(
-            Argument("urls"), None, "", f"{url} is not of the form amqp://HOST[:PORT][/VHOST]"
-        )
+        yield argument.fault(f"{url} is not of the form amqp://HOST[:PORT][/VHOST]")
 
 
 def redacted(url: str) -> str:
@@ -173,7 +168,7 @@ def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):
         message = f"{brokers} brokers for {max(receivers)} receivers: some would have no queue"
-        yield Fault(argument, None, "", message)
+        yield argument.fault(message)
 
 
 def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
@@ -181,14 +176,14 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
     if emulation.hosts is None:
         return
     if emulation.traces is not None:
-        yield Fault(Argument("trace"), None, "", "is not built for a run over several hosts")
+        yield Argument("trace").fault("is not built for a run over several hosts")
     clusters = 0 if emulation.urls else emulation.clusters
     faults: set[Fault] = set()
     for scenario in scenarios:
         receivers = kind_of(scenario).served(scenario)
         if receivers is None or not scenario.system.path.over_cards:
             message = f"{scenario.name} sends over TCP, without cards that could be on hosts"
-            yield Fault(Argument("hosts"), None, "", message)
+            yield Argument("hosts").fault(message)
         else:
             faults.update(emulation.hosts.faults(receivers, clusters))
     yield from sorted(faults, key=str)
@@ -214,6 +209,6 @@ def check_emulation(
     for argument, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"
-            faults.append(Fault(Argument(argument), None, "", message))
+            faults.append(Argument(argument).fault(message))
     if faults:
         raise ScenarioError(faults)

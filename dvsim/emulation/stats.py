@@ -12,21 +12,9 @@ from dvsim.core.probe import Counter, Record
 from dvsim.errors import RunFailed
 
 COLUMNS = (
-    "start_ns",
-    "duration_ns",
-    "pieces",
-    "messages",
-    "bytes",
-    "published",
-    "confirmed",
-    "returned",
-    "nacked",
-    "republished",
-    "delivered",
-    "acked",
-    "in_flight",
-    "blocked",
-    "connected",
+    *("start_ns", "duration_ns", "pieces", "messages", "bytes", "published", "confirmed"),
+    *("returned", "nacked", "republished", "delivered", "acked"),
+    *("in_flight", "blocked", "connected"),
 )
 TOTALS = ("messages", "published", "confirmed", "returned", "nacked", "republished")
 

@@ -10,5 +10,4 @@ calibration/    cards from measurements of this machine, and cards fitted to pub
 consistency/    what data say by themselves, without a model
 numbers.py      statistics by name, tolerances, numbers as text: once for all of the above
 sheet.py        tables as text with their lines; headings.py units and statistics in headings
-runner.py       who runs scenarios, since this room does not
 """

@@ -83,10 +83,11 @@ def origin_table(
 
 def origin(known: Mapping[str, Any]) -> dict[str, Cell]:
     """Return by its manifest where and when a run was made, by heading."""
-    host = mapping(known.get("host"))
+    host, git = mapping(known.get("host")), mapping(known.get("git"))
+    commit = text_of(git.get("commit"))[:12]
     return {
         "dvsim": Cell(text_of(known.get("version"))),
-        "commit": Cell(commit_text(known.get("git")), "code"),
+        "commit": Cell(f"{commit} + changes" if git.get("dirty") else commit, "code"),
         "started": Cell(text_of(known.get("started"))),
         "work (s)": number(seconds(known.get("wall_s"))),
         "its time (s)": number(seconds(known.get("simulated_s"))),
@@ -140,13 +141,14 @@ def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
     for key in order:
         card_name, name, text, confidence = key
         parameter, names = used[key]
+        fitted = "" if parameter.fitted is None else f". Fitted to: {parameter.fitted}"
         rows.append(
             {
                 "parameter": Cell(f"{card_name}.{name}", "code"),
                 "value": Cell(text),
                 "confidence": Cell(confidence, status="info"),
                 "matters": Cell("busiest stage" if card_name in pace else "", status="strong"),
-                "source": Cell(source_text(parameter), "prose"),
+                "source": Cell(parameter.source + fitted, "prose"),
                 "set in": Cell(parameter.origin, "code"),
                 "used by": users(names, len(runs)),
             }
@@ -157,13 +159,6 @@ def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
         "busiest stage of a run, since an error in them shows in its rates at once.",
         rows,
     )
-
-
-def source_text(parameter: Parameter) -> str:
-    """Give the source of a value; a calibrated one says what it was fitted to."""
-    if parameter.fitted is None:
-        return parameter.source
-    return f"{parameter.source}. Fitted to: {parameter.fitted}"
 
 
 def users(names: Sequence[str], total: int) -> Cell:
@@ -197,13 +192,6 @@ def mapping(value: object) -> Mapping[str, Any]:
 def text_of(value: object) -> str:
     """Write a value of a manifest, a dash where there is none."""
     return MISSING if value is None or value == "" else str(value)
-
-
-def commit_text(git: object) -> str:
-    """Write the commit that a run was made with, and whether files had been changed since."""
-    state = mapping(git)
-    commit = text_of(state.get("commit"))[:12]
-    return f"{commit} + changes" if state.get("dirty") else commit
 
 
 def seconds(value: object) -> float | None:

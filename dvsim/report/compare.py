@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING
 
 from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.groups import Entry, Group, size_text
+from dvsim.report.run_tables import named
 from dvsim.report.table import MARKS, Cell, Table, mark, number, ratio, times
 from dvsim.study.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 
-STATISTICS = {
-    "count": "samples",
-    "mean": "mean",
-    "empty": "empty share",
-    "50%": "p50",
-    "75%": "p75",
-    "90%": "p90",
-    "95%": "p95",
-    "99%": "p99",
-    "max": "max",
-}
+STATISTICS = {"count": "samples", "mean": "mean", "empty": "empty share"}
+STATISTICS |= {f"{percent}%": f"p{percent}" for percent in (50, 75, 90, 95, 99)} | {"max": "max"}
 PRINTED = "as printed"
 
 Rows = Mapping[tuple[str, str, str], "Row"]
@@ -56,11 +48,6 @@ def published_values(rows: Rows) -> Published:
     return {key: row.published for key, row in rows.items()}
 
 
-def split_cell(split: str) -> Cell:
-    """Say whether a column was fitted to; a fit must never look like a prediction."""
-    return Cell(split, status=split.replace(" ", "-"))
-
-
 def columns_table(groups: Sequence[Group], validation: Validation, rows: Rows) -> Table:
     """Tabulate the verdict on every published column, fitted and held out told apart."""
     also_whole = bool(validation.columns_as_messages)
@@ -82,18 +69,8 @@ def columns_table(groups: Sequence[Group], validation: Validation, rows: Rows) -
             "prediction. Only held-out columns test the model."
         ),
         head=[
-            "message",
-            "run",
-            "column",
-            "published as",
-            "used for",
-            "published mean",
-            "simulated mean",
-            "ratio",
-            "mean",
-            "empty share",
-            "quantiles",
-            "verdict",
+            *("message", "run", "column", "published as", "used for", "published mean"),
+            *("simulated mean", "ratio", "mean", "empty share", "quantiles", "verdict"),
             *(["counted as messages"] if also_whole else []),
         ],
         rows=lines,
@@ -106,19 +83,14 @@ def verdict_line(
     """Give the verdict on one column as a row of the table."""
     published = None if mean is None else mean.published
     simulated = None if mean is None else mean.simulated
+    judged = (verdict.mean_ok, verdict.empty_ok, verdict.quantiles_ok, verdict.passed)
     return [
-        Cell(size_text(group.message_bytes), raw=group.message_bytes),
-        Cell(entry.label),
-        Cell(verdict.column),
-        Cell(verdict.published_column),
-        split_cell(verdict.split),
-        number(published),
-        number(simulated),
+        *named(group, entry),
+        *map(Cell, (verdict.column, verdict.published_column)),
+        Cell(verdict.split, status=verdict.split.replace(" ", "-")),  # a fit is no prediction
+        *map(number, (published, simulated)),
         times(ratio(simulated, published)),
-        mark(verdict.mean_ok),
-        mark(verdict.empty_ok),
-        mark(verdict.quantiles_ok),
-        mark(verdict.passed),
+        *map(mark, judged),
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import unescape
 from typing import Any
 
@@ -133,27 +133,19 @@ def draw_trace(axes: Any, trace: Mapping[str, Any]) -> None:  # noqa: ANN401 - m
     if "markers" in trace["mode"]:
         given = marker.get("symbol", "circle")
         symbols = given if isinstance(given, list) else [given] * len(x)
-        draw_marks(axes, marker, symbols, x, y)
+        for symbol in dict.fromkeys(symbols):
+            chosen = [index for index, other in enumerate(symbols) if other == symbol]
+            across, up = [x[index] for index in chosen], [y[index] for index in chosen]
+            axes.plot(across, up, linestyle="none", **mark_looks(marker, symbol))
     for side in ("x", "y"):
-        if trace.get(f"error_{side}") and x:
-            draw_bars(axes, side, trace[f"error_{side}"], x, y, how["color"])
+        bars = trace.get(f"error_{side}")
+        if bars and x:
+            ends = [values(bars.get(end, bars["array"])) for end in ("arrayminus", "array")]
+            looks = {"fmt": "none", "ecolor": how["color"], "elinewidth": 0.7, "capsize": 1.5}
+            axes.errorbar(x, y, **{f"{side}err": ends}, **looks)
     if trace.get("showlegend", True):  # one entry with line and mark, whatever was drawn apart
         looks = mark_looks(marker, symbols[0]) if symbols else {}
         axes.plot([], [], **how | looks, label=unescape(trace.get("name", "")))
-
-
-def draw_marks(
-    axes: Any,  # noqa: ANN401
-    marker: Mapping[str, Any],
-    symbols: Sequence[str],
-    x: Sequence[float],
-    y: Sequence[float],
-) -> None:
-    """Draw the marks of a trace, those of each symbol together."""
-    for symbol in dict.fromkeys(symbols):
-        chosen = [index for index, other in enumerate(symbols) if other == symbol]
-        across, up = [x[index] for index in chosen], [y[index] for index in chosen]
-        axes.plot(across, up, linestyle="none", **mark_looks(marker, symbol))
 
 
 def mark_looks(marker: Mapping[str, Any], symbol: str) -> dict[str, Any]:
@@ -166,21 +158,6 @@ def mark_looks(marker: Mapping[str, Any], symbol: str) -> dict[str, Any]:
         "markeredgecolor": colour,
         "markeredgewidth": 0.8,
     }
-
-
-def draw_bars(
-    axes: Any,  # noqa: ANN401
-    side: str,
-    bars: Mapping[str, Any],
-    x: Sequence[float],
-    y: Sequence[float],
-    colour: str,
-) -> None:
-    """Draw the intervals of a trace."""
-    up = values(bars["array"])
-    down = values(bars.get("arrayminus", bars["array"]))
-    looks = {"fmt": "none", "ecolor": colour, "elinewidth": 0.7, "capsize": 1.5}
-    axes.errorbar(x, y, **{f"{side}err": [down, up]}, **looks)
 
 
 def set_axis(axis: Any, looks: Mapping[str, Any]) -> None:  # noqa: ANN401

@@ -10,9 +10,10 @@ from dvsim.report.comparison import comparison_page
 from dvsim.report.drawing import Drawing
 from dvsim.report.figure_svg import can_be_printed, figure_svg
 from dvsim.report.markdown import markdown
-from dvsim.report.page import html, write, write_bytes
+from dvsim.report.page import html, write
 from dvsim.report.pages import report_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
+from dvsim.study.atomic import write_output
 from dvsim.study.compare import Comparison
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
@@ -59,7 +60,7 @@ def write_results(
     form = form or format_of(path)
     if form in ("csv", "parquet"):
         table = tidy(results, validation)
-        write_bytes(path, to_csv(table) if form == "csv" else to_parquet(table))
+        write_output(path, to_csv(table) if form == "csv" else to_parquet(table))
         return [path]
     page = report_page(results, validation, command, more)
     if form == "svg":
@@ -73,7 +74,7 @@ def write_figures(path: Path, drawings: Sequence[Drawing]) -> list[Path]:
     files = []
     for drawing in filter(can_be_printed, drawings):
         file = path.with_name(f"{path.stem}-{drawing.name}.svg")
-        write_bytes(file, figure_svg(drawing))
+        write_output(file, figure_svg(drawing))
         files.append(file)
     return files
 

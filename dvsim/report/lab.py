@@ -68,15 +68,11 @@ def lab_page(
 
 
 def _cases(judged: Judged) -> list[Block]:
-    some = (
-        f" The first {MOST_FIGURES} cases have figures, all have tables."
-        if len(judged.cases) > MOST_FIGURES
-        else ""
-    )
+    some = f" The first {MOST_FIGURES} cases have figures, all have tables."
     text = (
         "The band says where a quantile of as many independent samples lies if the simulation is "
         "true (order statistics, 95 %). Neighbouring samples are rarely independent, so true bands "
-        f"are wider.{some}"
+        f"are wider.{some * (len(judged.cases) > MOST_FIGURES)}"
     )
     parts = [block for index, case in enumerate(judged.cases) for block in _case(case, index)]
     return [Text(text), *parts]
@@ -105,13 +101,9 @@ def _between(judged: Judged) -> list[Block]:
 
 def _verdict_table(judged: Judged) -> Table:
     rows = []
+    by_case = {(item.what, item.kind): item for item in judged.criteria}
     for case in judged.cases:
-        own = {
-            criterion.kind: criterion
-            for criterion in judged.criteria
-            if criterion.what == case.name
-        }
-        cells = [_criterion(own.get(kind)) for kind in KINDS]
+        cells = [_criterion(by_case.get((case.name, kind))) for kind in KINDS]
         rows.append([Cell(case.name), Cell(case.split, status=SPLITS[case.split]), *cells])
     for kind in ("ratio", "order"):
         asked = [criterion for criterion in judged.criteria if criterion.kind == kind]
@@ -141,15 +133,9 @@ def _criterion(criterion: Criterion | None) -> Cell:
 
 
 def _tolerances(judged: Judged) -> str:
-    tolerances = ", ".join(
-        f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items()
-    )
-    own = (
-        f"{', '.join(judged.declared)} declared with the data"
-        if judged.declared
-        else ("none was declared with the data")
-    )
-    return f"Tolerances: {tolerances}; {own}, the others are the defaults of dvsim."
+    texts = (f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
+    own = f"{', '.join(judged.declared) or 'none was'} declared with the data"
+    return f"Tolerances: {', '.join(texts)}; {own}, the others are the defaults of dvsim."
 
 
 def _provenance(judged: Judged) -> Table:
@@ -273,17 +259,11 @@ def _ratios(judged: Judged) -> Table:
 
 
 def _crossovers(judged: Judged) -> list[str]:
-    rows = []
-    for cross in judged.crossovers:
-        places = [
-            "nowhere" if crossing is None else f"between {crossing[0]:,} and {crossing[1]:,} B"
-            for crossing in (cross.lab, cross.simulated)
-        ]
-        rows.append(
-            f"{cross.first} and {cross.second} cross {places[0]} in the laboratory, "
-            f"{places[1]} in the simulation."
-        )
-    return rows
+    return [
+        f"{cross.first} and {cross.second} cross {cross.places[0]} in the laboratory, "
+        f"{cross.places[1]} in the simulation."
+        for cross in judged.crossovers
+    ]
 
 
 def _runs(runs: Sequence[Run | PointsStudy]) -> Table:

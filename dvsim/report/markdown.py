@@ -33,8 +33,7 @@ def markdown(page: Page) -> str:
     """
     parts = [f"# {plain(page.title)}", plain(page.intro)]
     for section in page.sections:
-        head = f"## {plain(section.title)}" if section.headed else ""
-        parts += [head, *texts_of(section.blocks)]
+        parts += [f"## {plain(section.title)}" if section.headed else "", *texts_of(section.blocks)]
     return "\n\n".join([*filter(None, parts), f"Made by dvsim {__version__}."]) + "\n"
 
 

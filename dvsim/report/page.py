@@ -7,9 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from dvsim._version import __version__
-from dvsim.errors import OutputError
 from dvsim.report.blocks import Page
-from dvsim.study.atomic import write_file
+from dvsim.study.atomic import write_output
 
 
 def html(page: Page) -> str:
@@ -50,22 +49,10 @@ def figure_scripts() -> str:
 
 
 def write(path: Path, page: Page | str) -> None:
-    """Write a page or a text to a file, see `write_bytes`."""
+    """Write a page or a text to a file, see `dvsim.study.atomic.write_output`."""
     # the name of a file need not be UTF-8, and a command tells it
     text = page if isinstance(page, str) else html(page)
-    write_bytes(path, text.encode(errors="backslashreplace"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, see `dvsim.study.atomic.write_file`.
-
-    Raises:
-        OutputError: If the file cannot be written. What was there before is still there then.
-    """
-    try:
-        write_file(path, data)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    write_output(path, text.encode(errors="backslashreplace"))
 
 
 def glue(text: str) -> str:

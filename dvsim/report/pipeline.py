@@ -50,16 +50,8 @@ STORES = {
 """Component -> counter of bytes -> what they lie in, and parameters whose product is its size."""
 
 PATH = (
-    "publisher",
-    "sending thread",
-    "link",
-    "link to the broker",
-    "broker",
-    "link between brokers",
-    "storage",
-    "link to the consumer",
-    "receiving thread",
-    "consumer",
+    *("publisher", "sending thread", "link", "link to the broker", "broker"),
+    *("link between brokers", "storage", "link to the consumer", "receiving thread", "consumer"),
 )
 """Stages of messaging over hosts, in the order in which a message meets them."""
 
@@ -202,11 +194,6 @@ def place_of(stage: str) -> int:
     return PATH.index(row) if row in PATH else PATH.index("broker")
 
 
-def drawn_lanes(lanes: Sequence[Lane]) -> list[Lane]:
-    """Choose the lanes that are drawn, evenly where there are too many."""
-    return [lanes[index] for index in chosen_points(len(lanes), MOST_LANES)]
-
-
 def lanes_table(lanes: Sequence[Lane], name: str) -> Table:
     """Tabulate every lane; the page takes it as the data of the picture."""
     rows: list[list[Cell]] = []
@@ -233,7 +220,7 @@ def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
         lanes: At least one; of more than `lanes.MOST_LANES` some are drawn.
         name, title: Identifier and heading of the figure.
     """
-    drawn = drawn_lanes(lanes)
+    drawn = [lanes[index] for index in chosen_points(len(lanes), MOST_LANES)]
     width = max(len(lane.stations) for lane in drawn) * (BOX + GAP) - GAP + 2
     width = max(width, *(LETTER * len(lane_title(lane)) for lane in drawn))
     parts, top = [], 0

@@ -158,9 +158,8 @@ def lines_of(group: Group) -> list[Line]:
     for entry in group.entries:
         for index, column in enumerate(entry.columns):
             time, rate = column_series(entry.run, column, entry.reading)
-            raw = active(time, rate)
+            raw, dash = active(time, rate), DASHES[index % len(DASHES)]
             empty = 1 - len(raw[1]) / len(rate) if len(rate) else 1.0
-            dash = DASHES[index % len(DASHES)]
             lines.append(Line(entry, column, dash, raw, smooth(*raw), empty))
     return lines
 

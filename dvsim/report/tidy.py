@@ -35,7 +35,10 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
     parts = []
     for result in results:
         own = runs_of([result])  # itself, or nothing of a study
-        table = run_table(own[0]) if own else result.estimates()
+        table = result.estimates()
+        for run in own:
+            table.insert(0, "transport", run.scenario.system.transport)
+            table.insert(1, "message_bytes", run.scenario.workload.message_bytes)
         version = str(result.manifest.get("version", ""))
         backend = str(result.manifest.get("backend", getattr(result, "backend", "")))
         values = [result.scenario.name, backend, result.seed, result.replications, version]
@@ -46,14 +49,6 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
             table = with_verdicts(table, run.scenario.readings[0], validation if judge else None)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
-
-
-def run_table(run: Run) -> pd.DataFrame:
-    """Return the estimates of a run with its transport and message size."""
-    table = run.estimates()
-    table.insert(0, "transport", run.scenario.system.transport)
-    table.insert(1, "message_bytes", run.scenario.workload.message_bytes)
-    return table
 
 
 def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) -> pd.DataFrame:

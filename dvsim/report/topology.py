@@ -57,7 +57,8 @@ def tree_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
         name, title: Identifier and heading of the figure.
     """
     rows = Counter(row_of(node) for node in graph)
-    ups, hosts = links_of(graph, "up"), hosts_of(graph)
+    ups = links_of(graph, "up")
+    hosts = [link for link in links_of(graph, "host") if link[0][0] == "port"]  # one direction
     everything = len(ups) + len(hosts) <= MOST_LINKS
     if not everything:
         ups, hosts = ways(ups, hosts, rows)
@@ -100,11 +101,6 @@ def row_text(row: int, top: int) -> str:
 def links_of(graph: nx.DiGraph, kind: str) -> list[Link]:
     """Return the links of a kind."""
     return [(a, b) for a, b, data in graph.edges(data=True) if data["kind"] == kind]
-
-
-def hosts_of(graph: nx.DiGraph) -> list[Link]:
-    """Return the links of ports, each once although there is one in each direction."""
-    return [link for link in links_of(graph, "host") if link[0][0] == "port"]
 
 
 def ways(

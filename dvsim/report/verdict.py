@@ -185,7 +185,8 @@ def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
         total = sum(map(len, stages.values()))
         for stage_text, shares in stages.items():
             runs = "" if len(shares) == total else f" in {len(shares)} of {total} runs"
-            parts.append(f"the {stage_text} on {path.label}{runs} (busy {share_range(shares)})")
+            ends = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
+            parts.append(f"the {stage_text} on {path.label}{runs} (busy {' to '.join(ends)})")
     network = [stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found]
     never = (
         "The interconnect is never the bottleneck."
@@ -205,9 +206,3 @@ def emulated_sentences(entries: Sequence[Entry]) -> list[str]:
         "Such rates are those of the machine that they were measured on; nothing in them is "
         "scaled to the hardware of the source."
     ]
-
-
-def share_range(shares: Sequence[float]) -> str:
-    """Write the range of some shares of time."""
-    texts = list(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
-    return " to ".join(texts)

@@ -16,6 +16,8 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from dvsim.errors import OutputError
+
 _PARTIAL = ".partial"
 _PREVIOUS = ".previous"
 _ATTEMPTS = 100
@@ -128,6 +130,18 @@ def write_file(path: Path, data: bytes) -> None:
         partial.replace(final)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, see `write_file`.
+
+    Raises:
+        OutputError: If it cannot be written. What was there before is still there then.
+    """
+    try:
+        write_file(path, data)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def clean(parent: Path) -> None:

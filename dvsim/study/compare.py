@@ -282,12 +282,9 @@ def matching_keys(studies: Sequence[PointsStudy]) -> list[str]:
     """Return the keys that tell the points of studies apart, in the order of the first."""
     keys = list(dict.fromkeys(key for study in studies for key in study.scenario.keys))
     distinguishing = [key for key in keys if key not in LENGTHS]
-    if all(
-        len(_point_numbers(study, distinguishing)) == len(study.scenario.points)
-        for study in studies
-    ):
-        return distinguishing
-    return keys
+    counts = [len(_point_numbers(study, distinguishing)) for study in studies]
+    tell = counts == [len(study.scenario.points) for study in studies]
+    return distinguishing if tell else keys
 
 
 def _point_numbers(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
@@ -314,7 +311,7 @@ def _study_rows(
                 continue
             if any(number in errors for number, errors in zip(numbers, flow, strict=True)):
                 # replications are equal there: no interval
-                each = [_first_only(values) for values in each]
+                each = [dict(list(values.items())[:1]) for values in each]
             row = sides(each, common, share=unit == "1")
             yield replace(row, metric=metric, unit=unit, point=dict(point))
 
@@ -329,7 +326,3 @@ def _values(study: PointsStudy) -> Mapping[tuple[int, str], Each]:
             if value == value:  # noqa: PLR0124 - not a number
                 by_point.setdefault((point, metric), {})[replication] = value
     return by_point
-
-
-def _first_only(each: Each) -> Each:
-    return dict(list(each.items())[:1])

@@ -192,8 +192,8 @@ class PointsStudy(Points):
         return {
             **asked_json(self),
             "manifest": self.manifest,
-            "estimates": [_finite(row) for row in self._estimates.to_dict(orient="records")],
-            "theory": [_finite(row) for row in self.beside.to_dict(orient="records")],
+            "estimates": [finite(row) for row in self._estimates.to_dict(orient="records")],
+            "theory": [finite(row) for row in self.beside.to_dict(orient="records")],
             "notes": {str(number): note for number, note in self.notes().items()},
         }
 
@@ -204,7 +204,7 @@ class PointsStudy(Points):
         return block(title, [self.scenario.question, asked], table(self.table()))
 
 
-def _finite(row: Mapping[Any, Any]) -> dict[str, Any]:
+def finite(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a row that JSON can hold: null for what is not a number."""
     return {str(key): None if value != value else value for key, value in row.items()}  # noqa: PLR0124
 

@@ -3,7 +3,6 @@
 runs.py       emulated runs that belong together, and why others do not
 steady.py     the steady part of an iteration: time per message, its drift and its scatter
 points.py     what was measured at each size, over each path
-slowest.py    the slowest of several publishers, and what one of them takes
 cards.py      from points to cards of bridge, publisher and broker, and to files
 queues.py     the same of quorum queues of a cluster of real nodes, beside published ones
 simulated.py  scenarios in the simulator with these cards, read as measurements are

@@ -5,7 +5,8 @@ The model gives it to the stage next to the sender: to the push of the bridge ov
 publishers over TCP. All waiting is in it, for the broker, for a core, for a poll; so what the
 model would add to it is set to nothing. The broker gets the CPU time that it took.
 
-Cards as files.
+A batch over TCP ends with the slowest of several publishers: how much slower it is than one of
+them. Cards as files.
 """
 
 from __future__ import annotations
@@ -17,16 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dvsim.errors import OutputError
 from dvsim.evidence.affine import Fitted, fit_law
 from dvsim.evidence.calibration.points import Point
-from dvsim.evidence.calibration.slowest import slowest_mean, slowest_sigma
 from dvsim.evidence.numbers import deviation_within, logs_apart
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
-from dvsim.study.atomic import write_file
+from dvsim.study.atomic import write_output
 
 CONFIDENCE = "measured-here"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work
@@ -254,6 +253,34 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}{'es' if what[-1] == 's' else 's'}"
 
 
+def slowest_sigma(count: int) -> float:
+    """Return the standard deviation of the largest of `count` standard normal numbers.
+
+    >>> [round(slowest_sigma(count), 3) for count in (1, 2, 8)]
+    [1.0, 0.826, 0.611]
+    """
+    first = _of_largest(lambda z: z, count)
+    return math.sqrt(_of_largest(lambda z: z * z, count) - first * first)
+
+
+def slowest_mean(count: int, sigma: float) -> float:
+    """Return the mean of the largest of `count` log-normal numbers of median 1.
+
+    >>> round(slowest_mean(1, 0.5), 4) == round(math.exp(0.125), 4)
+    True
+    """
+    return _of_largest(lambda z: np.exp(sigma * z), count)
+
+
+def _of_largest(function: Callable[[np.ndarray], np.ndarray], count: int) -> float:
+    """Return the mean of a function of the largest of `count` standard normal numbers."""
+    from scipy.stats import norm
+
+    z = np.linspace(-10.0, 14.0, 24_001)
+    density = count * norm.pdf(z) * norm.cdf(z) ** (count - 1)
+    return float(np.trapezoid(function(z) * density, z))
+
+
 def write_cards(cards: Sequence[Card], folder: Path) -> list[Path]:
     """Return the paths of cards, each written to ``folder/NAME.toml``, whole or not at all.
 
@@ -264,10 +291,6 @@ def write_cards(cards: Sequence[Card], folder: Path) -> list[Path]:
     """
     paths = []
     for card in cards:
-        path = folder / f"{card.name}.toml"
-        try:
-            write_file(path, card_toml(card).encode())
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-        paths.append(path)
+        paths.append(folder / f"{card.name}.toml")
+        write_output(paths[-1], card_toml(card).encode())
     return paths

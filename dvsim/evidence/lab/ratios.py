@@ -50,6 +50,12 @@ class Crossover:
     lab: tuple[int, int] | None
     simulated: tuple[int, int] | None
 
+    @property
+    def places(self) -> list[str]:
+        """Where they do in the laboratory, and where in the simulation, for people."""
+        both = (self.lab, self.simulated)
+        return ["nowhere" if at is None else f"between {at[0]:,} and {at[1]:,} B" for at in both]
+
 
 def between_sizes(cases: Sequence[Compared], tolerance: float) -> list[Ratio]:
     """Return each size over the next smaller one of its series."""

@@ -143,12 +143,8 @@ def _between(judged: Judged) -> Iterator[str]:
             f"{word}{order}"
         )
     for cross in judged.crossovers:
-        text = [
-            "nowhere" if crossing is None else f"between {crossing[0]:,} and {crossing[1]:,} B"
-            for crossing in (cross.lab, cross.simulated)
-        ]
-        names = f"{cross.first} and {cross.second}"
-        yield f"  {names} cross: laboratory {text[0]}, simulated {text[1]}"
+        lab, simulated = cross.places
+        yield f"  {cross.first} and {cross.second} cross: laboratory {lab}, simulated {simulated}"
 
 
 def _baseline(judged: Judged) -> Iterator[str]:

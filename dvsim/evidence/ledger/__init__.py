@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.evidence.claims.source import sources
-from dvsim.evidence.ledger.emulated import command_of, emulated_runs
+from dvsim.evidence.ledger.emulated import Runner, command_of, emulated_runs
 from dvsim.evidence.ledger.influence import served
 from dvsim.evidence.ledger.types import ENOUGH, Ledger, Tally
 from dvsim.evidence.published.goals import goals
-from dvsim.evidence.runner import Runner
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_of

@@ -6,15 +6,19 @@ RabbitMQ of one node, and fails unless what is drained is what was sent.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from os.path import commonprefix
 from pathlib import Path
 
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
-from dvsim.evidence.runner import Runner
 from dvsim.kinds.load import load
+from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
+
+Runner = Callable[..., Sequence[Run | PointsStudy]]
+"""Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""
 
 MESSAGES = 200  # of an iteration, over both receivers
 SHORT = f"workload.messages={MESSAGES}"

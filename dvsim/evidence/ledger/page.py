@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from dvsim.errors import OutputError
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.influence import LARGER, MOVED
 from dvsim.evidence.ledger.types import ENOUGH, Ledger
 from dvsim.evidence.verdicts import ClaimVerdict
 from dvsim.study.amounts import joined
-from dvsim.study.atomic import write_file
+from dvsim.study.atomic import write_output
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
 
@@ -49,15 +48,8 @@ def page(ledger: Ledger) -> str:
 
 
 def write_page(ledger: Ledger, path: Path) -> None:
-    """Write the page, whole or not at all.
-
-    Raises:
-        OutputError: If it cannot be written.
-    """
-    try:
-        write_file(path, page(ledger).encode())
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    """Write the page, see `dvsim.study.atomic.write_output`."""
+    write_output(path, page(ledger).encode())
 
 
 def _lines(ledger: Ledger) -> Iterator[str]:
