@@ -36,7 +36,7 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 
 #ifdef HAVE_X86
 #pragma GCC push_options
-#pragma GCC target("avx2,bmi2,popcnt")
+#pragma GCC target("avx2,bmi,bmi2,popcnt")
 #define SUFFIX avx2
 #define WIDTH 4
 #include "vortex/kernel_words_vector.inc"
@@ -48,7 +48,7 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #undef WIDTH
 #pragma GCC pop_options
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi2,popcnt,prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi,bmi2,popcnt,prefer-vector-width=512")
 #define SUFFIX avx512
 #define WIDTH 8
 #include "vortex/kernel_words_avx512.inc"
@@ -78,10 +78,11 @@ static int available(const char *name)
     if (strcmp(name, "avx512") == 0) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     }
     if (strcmp(name, "avx2") == 0) {
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("popcnt");
     }
 #endif
     return strcmp(name, "portable") == 0;

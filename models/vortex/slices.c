@@ -89,7 +89,8 @@ int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
     const int64_t slices = dvsim_slices_before(n, n + 1, phase_bits + LEAST_STAMP);
     const int64_t shared = (1 + n + phase_bits) + n + 3;
     return (strips * slices + shared) * dvsim_slices_stride(p->height * padded / 8) +
-           strips * (28 * pattern_of(padded) + 8 * (n + 1)) + 3 * 2 * p->angles * p->replications * p->height;
+           strips * (20 * pattern_of(padded) + pattern_of(padded) / 8 + 8 * (n + 1)) +
+           3 * 2 * p->angles * p->replications * p->height;
 }
 
 int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k)
@@ -120,9 +121,9 @@ static int create_strip(const dvsim_vortex *v, dvsim_slices *k)
     k->population = (int64_t *)(void *)dvsim_slices_memory(8 * (v->n + 1));
     k->start = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
     k->angle = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
-    k->threshold = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
+    k->inputs = (uint64_t *)(void *)dvsim_slices_memory(k->pattern / 8);
     k->back = (uint32_t *)(void *)dvsim_slices_memory(4 * k->pattern);
-    return k->cylinders && k->population && k->start && k->angle && k->threshold && k->back;
+    return k->cylinders && k->population && k->start && k->angle && k->inputs && k->back;
 }
 
 int dvsim_slices_create(dvsim_shard *s)
@@ -162,7 +163,7 @@ void dvsim_slices_free(dvsim_shard *s)
 {
     for (int64_t i = 0; s->slices != NULL && i < s->strips; i++) {
         dvsim_slices *k = &s->slices[i];
-        void *own[] = {k->cylinders, k->population, k->start, k->angle, k->threshold, k->back};
+        void *own[] = {k->cylinders, k->population, k->start, k->angle, k->inputs, k->back};
         void *shared[] = {k->arrivals, k->value, k->open[0], k->open[1], k->wants,
                           k->tally[0], k->tally[1], k->tally[2]};
         const size_t pooled = s->vortex->params.injection == DVSIM_INJECT_CARRIED; /* cylinders of all strips in one */
@@ -176,6 +177,16 @@ void dvsim_slices_free(dvsim_shard *s)
     free(s->slices);
 }
 
+void dvsim_slices_open(const dvsim_vortex *v, dvsim_slices *k)
+{
+    memset(k->inputs, 0, (size_t)k->pattern / 8);
+    for (int64_t row = 0; v->params.arrival_threshold > 0 && row < k->pattern; row += k->lanes) {
+        for (int64_t x = row; x < row + k->own; x++) {
+            k->inputs[x / 64] |= (uint64_t)v->params.injecting[k->angle[x]] << x % 64;
+        }
+    }
+}
+
 /* Patterns of draws as they are before slot `now`. */
 static void stand(const dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
@@ -186,11 +197,11 @@ static void stand(const dvsim_shard *s, dvsim_slices *k, int64_t now)
         const int64_t i = (s->first + k->first + lane) / v->params.replications % angles;
         const int64_t angle = (i + now % angles + angles - 1) % angles;
         const uint64_t seed = dvsim_seed_of(v, (s->first + k->first + lane) % v->params.replications);
-        k->angle[x] = lane < k->own ? (uint64_t)angle : (uint64_t)angles;
+        k->angle[x] = (uint64_t)angle;
         k->back[x] = v->params.exit_rule == DVSIM_EXIT_ANGLE ? (uint32_t)i << v->n : 0;
         k->start[x] = dvsim_mix(seed) + (((uint64_t)angle << v->n) + (uint64_t)u) * DVSIM_DRAW_STEP;
-        k->threshold[x] = 0;
     }
+    dvsim_slices_open(v, k);
     k->check_at = now;
 }
 

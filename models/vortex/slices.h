@@ -61,8 +61,9 @@ typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 typedef struct {
     int64_t nodes; /* a multiple of 64 */
     int64_t pattern;
-    const uint64_t *start, *threshold;
+    const uint64_t *start, *inputs;
     const uint32_t *back;
+    uint32_t most; /* the largest high half of a draw that is an arrival */
     uint64_t first, step; /* first draw, and how much further those of the next pattern are */
     uint64_t outputs;
     uint32_t round; /* outputs; added to an address that is below `back` */
@@ -103,7 +104,7 @@ typedef struct {
     int64_t pattern;
     uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */
     uint64_t *angle;     /* where the lane stands */
-    uint64_t *threshold; /* of the draw's high half; 0 at angles without inputs */
+    uint64_t *inputs;    /* bits: nodes at angles with inputs; none if nothing ever arrives */
     uint32_t *back;      /* angle << n of the lane in slot 0 */
     /* all strips of a shard have those of the first one: */
     uint8_t *arrivals; /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */

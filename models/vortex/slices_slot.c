@@ -111,19 +111,15 @@ void dvsim_slices_descend(dvsim_shard *s, dvsim_slices *k, int64_t now)
 /* Every lane goes on by one angle. */
 static void turn(const dvsim_vortex *v, dvsim_slices *k)
 {
-    const uint64_t angles = (uint64_t)v->params.angles, threshold = v->params.arrival_threshold;
-    const uint64_t on = DVSIM_DRAW_STEP << v->n, back = on * angles;
+    const uint64_t angles = (uint64_t)v->params.angles, on = DVSIM_DRAW_STEP << v->n, back = on * angles;
+    uint64_t *restrict start = k->start, *restrict angle = k->angle;
     for (int64_t x = 0; x < k->pattern; x++) {
-        uint64_t angle = k->angle[x];
-        if (angle < angles) {
-            k->start[x] += on;
-            if (++angle == angles) {
-                k->start[x] -= back;
-                angle = 0;
-            }
-            k->angle[x] = angle;
-            k->threshold[x] = v->params.injecting[angle] ? threshold : 0;
-        }
+        const uint64_t next = angle[x] + 1, round = -(uint64_t)(next == angles);
+        angle[x] = next & ~round;
+        start[x] += on - (back & round);
+    }
+    if (memchr(v->params.injecting, 0, (size_t)angles) != NULL) {
+        dvsim_slices_open(v, k);
     }
 }
 
@@ -140,11 +136,12 @@ static void draw(dvsim_shard *s, dvsim_slices *k, int64_t now)
         .nodes = 8 * k->size,
         .pattern = k->pattern,
         .start = k->start,
-        .threshold = k->threshold,
+        .inputs = k->inputs,
         .back = k->back,
         .first = (uint64_t)now * (uint64_t)v->ports * DVSIM_DRAW_STEP,
         .step = (uint64_t)(k->pattern / k->lanes) * DVSIM_DRAW_STEP,
         .outputs = (uint64_t)(angles * v->params.height),
+        .most = (uint32_t)(v->params.arrival_threshold - 1),
         .round = (uint32_t)(angles << v->n),
         .bits = v->n + k->phase_bits,
         .stride = k->stride,

@@ -242,6 +242,7 @@ int64_t dvsim_slices_stride(int64_t size);
 int64_t dvsim_slices_before(int n, int c, int rest); /* slices of cylinders before c; `rest`: phase and stamps */
 void dvsim_slices_free(dvsim_shard *s);
 void dvsim_slices_stand(dvsim_shard *s, int64_t now);
+void dvsim_slices_open(const dvsim_vortex *v, dvsim_slices *k); /* inputs, of the angles where lanes stand */
 uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c);
 void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
 int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);
