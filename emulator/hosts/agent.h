@@ -135,8 +135,9 @@ struct agent {
     pthread_t thread, waker;
     bool runs;
     _Atomic bool stop, lost, all_run; /* lost: another host is; all_run: the agents of all hosts do, so they are to be heard of */
-    /* clocks.c. As long as there are questions only the agent's thread uses `best`. */
+    /* clocks.c. As long as there are questions only the agent's thread uses the rest. */
     _Atomic uint32_t questions;
+    uint64_t asks_until_ns;
     bool asked; /* one of them has no answer yet */
     struct clock_sample best;
 };
@@ -184,8 +185,8 @@ void news_poison(struct agent *agent, uint32_t card);
 bool news_pass(struct agent *agent);
 
 /* clocks.c: how far the clock of this host is from that of the first. clocks_measure begins to ask; clocks_measured is true
- * when it is known (with an error of UINT64_MAX if it could not be measured); clocks_wait waits for that, for a second at
- * most. */
+ * when it is known, with an error of UINT64_MAX if it could not be measured; clocks_wait waits for that, for a second where
+ * links are slow, and gives up after five. */
 void clocks_measure(struct agent *agent);
 bool clocks_measured(const struct agent *agent, struct clock_sample *sample);
 void clocks_wait(const struct agent *agent, struct clock_sample *sample);

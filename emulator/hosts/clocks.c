@@ -1,15 +1,20 @@
-/* Measures how far the clock of this host is from that of the first: asks it what time it is, TIMES times, and uses the answer
- * that took the least time. */
+/* Measures how far the clock of this host is from that of the first: asks it what time it is, TIMES times or for SERIES_NS, at
+ * least once, and uses the answer that took the least time. */
 #include <time.h>
 
 #include "agent.h"
 #include "bell.h"
 
-enum { TIMES = 64, PATIENCE_NS = 1000 * 1000 * 1000 };
+enum { TIMES = 64, SERIES_NS = 1000 * 1000 * 1000 };
+static const uint64_t PATIENCE_NS = 5 * (uint64_t)SERIES_NS;
 
 void clocks_measure(struct agent *agent)
 {
+    if (atomic_load(&agent->questions) > 0) {
+        return; /* those that still have no answer */
+    }
     agent->best = (struct clock_sample){.error_ns = UINT64_MAX};
+    agent->asks_until_ns = job_clock_ns() + SERIES_NS;
     atomic_store(&agent->questions, agent->host != 0 ? TIMES : 0);
     bell_wake(&agent->job->shared->agent);
 }
@@ -26,6 +31,7 @@ bool clocks_measured(const struct agent *agent, struct clock_sample *sample)
 void clocks_wait(const struct agent *agent, struct clock_sample *sample)
 {
     uint64_t end_ns = job_clock_ns() + PATIENCE_NS;
+    *sample = (struct clock_sample){.error_ns = UINT64_MAX};
     while (!clocks_measured(agent, sample) && job_clock_ns() < end_ns) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
@@ -84,8 +90,7 @@ bool clocks_told(struct agent *agent, uint64_t asked_ns, uint64_t came_ns, uint6
         agent->best = sample;
     }
     agent->asked = false;
-    if (atomic_load(&agent->questions) > 0) {
-        atomic_fetch_sub(&agent->questions, 1);
-    }
+    uint32_t questions = atomic_load(&agent->questions);
+    atomic_store(&agent->questions, questions > 0 && now_ns < agent->asks_until_ns ? questions - 1 : 0);
     return true;
 }

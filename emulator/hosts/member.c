@@ -84,6 +84,7 @@ bool member_open(struct member *member)
 {
     int ends[2];
     member->start_ns = job_clock_ns();
+    member->begin = member->end = (struct clock_sample){.error_ns = UINT64_MAX}; /* not measured */
     pthread_mutex_init(&member->lock, NULL);
     pthread_cond_init(&member->some, NULL);
     member->from = fcntl(0, F_DUPFD_CLOEXEC, 3);

@@ -7,9 +7,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import delay
+import namespaces
 import pytest
 from emulator_build import SMALL
 from test_hosts import PATIENT, run
+from test_hosts_delay import apart
 
 SENDS = ("vic_put", "vic_send", "vic_send_cached", "vic_dma_send", "vic_get")
 AHEAD_S = 5000
@@ -59,6 +62,20 @@ def test_one_clock(emulator, hosts, tmp_path):
         assert e["ts"] + second["error_ns"] / 1e3 >= begins[e["args"]["from"]]
     assert max(begins.values()) < 60e6  # and not 5000 s later
     arrows_lead_from_calls(trace, arrivals)
+
+
+def test_one_clock_far_apart(emulator, hosts, tmp_path):
+    """64 answers of a host 20 ms away would take 2.6 s: fewer have to do, and one is enough."""
+    file = tmp_path / "trace.json"
+    with apart(hosts, 20) as slow:
+        options = ahead(hosts, tmp_path)
+        options[options.index(namespaces.LINK)] = slow[slow.index(delay.DEVICE)]
+        done = run(emulator, [*options, "--trace", str(file)], "exchange")
+    assert done.returncode == 0, done.stderr
+    assert "the others' are known to" in done.stderr
+    far = json.loads(file.read_text())["metadata"]["hosts"][1]
+    for offset in far["offset_ns"]:
+        assert abs(offset + AHEAD_S * 10**9) <= far["error_ns"] < 1e9
 
 
 def arrows_lead_from_calls(trace, arrivals):
