@@ -26,7 +26,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str | Table]:
 
 def run_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
-    from dvsim.kinds.rabbitmq.answer import answer_text
+    from dvsim.kinds.rabbitmq.text import answer_text
     from dvsim.study.summary import SYSTEM
 
     times = [

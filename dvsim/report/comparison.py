@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from dvsim.kinds.rabbitmq.answer import answer_text
+from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.report.basis import commands_of, origin_table
 from dvsim.report.blocks import Block, Fold, Page, Section, Text, answer, commands
 from dvsim.report.curves import band, line_trace, x_axis, y_axis

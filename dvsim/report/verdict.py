@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.rabbitmq.answer import answer_text
 from dvsim.kinds.rabbitmq.spec import PATHS
+from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.report.basis import claims_untold
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed

@@ -10,8 +10,8 @@ from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load, load_card
-from dvsim.kinds.rabbitmq.answer import answer_text
-from dvsim.kinds.rabbitmq.cluster_broker import capacity_of
+from dvsim.kinds.rabbitmq.broker import capacity_of
+from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 

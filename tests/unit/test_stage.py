@@ -11,7 +11,7 @@ import pytest
 import simpy
 
 from dvsim.core.stage import All, Clock, Happening, Inbox, Stage, Steps, Through
-from dvsim.kinds.hosts.turns import Turns
+from dvsim.kinds.hosts.hop import Turns
 
 
 def story(seed, inbox_of, all_of, process):

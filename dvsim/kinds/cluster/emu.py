@@ -26,8 +26,7 @@ from dvsim.emulation.queues import Place, measured
 from dvsim.emulation.settings import CLUSTERS, Emulation
 from dvsim.errors import Argument, Fault, RunFailed
 from dvsim.kinds.base import How, Plain
-from dvsim.kinds.cluster.fluid import quantiles
-from dvsim.kinds.cluster.measures import MS, QUANTILES
+from dvsim.kinds.cluster.measures import MS, QUANTILES, quantiles
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.run import PS, consumers_of, deaths_of, factor_of
 from dvsim.kinds.cluster.spec import ClusterScenario

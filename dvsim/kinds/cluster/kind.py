@@ -117,7 +117,7 @@ class ClusterKind(PointsKind):
     def replicate(self, scenario: ClusterScenario, seed: int, replication: int) -> Plain:
         """Run a replication of a point."""
         if scenario.workload.rate is None:
-            from dvsim.kinds.cluster.closed import run_closed
+            from dvsim.kinds.cluster.run import run_closed
 
             return run_closed(scenario)
         from dvsim.kinds.cluster.run import run_point

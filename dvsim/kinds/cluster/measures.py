@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvsim.kinds.cluster.fluid import quantiles
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import ClusterScenario
 
@@ -107,3 +106,18 @@ def monthly(scenario: ClusterScenario) -> float:
     cards = scenario.cards
     each: int = cards["host"]["month"] + cards["storage"]["month"]
     return float(each * scenario.system.nodes)
+
+
+def quantiles(values: Floats, weights: Floats, shares: tuple[float, ...]) -> list[float]:
+    """Return quantiles of values that stand for so many messages; not numbers if there are none.
+
+    >>> quantiles(np.array([3.0, 1.0, 2.0]), np.array([1.0, 8.0, 1.0]), (0.5, 0.9, 1.0))
+    [1.0, 2.0, 3.0]
+    """
+    total = weights.sum()
+    if not total > 0:
+        return [float("nan")] * len(shares)
+    order = np.argsort(values, kind="stable")
+    heap = np.cumsum(weights[order])
+    places = np.searchsorted(heap, np.array(shares) * heap[-1] * (1 - 1e-12))
+    return [float(values[order[min(place, len(order) - 1)]]) for place in places]

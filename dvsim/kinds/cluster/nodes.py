@@ -1,4 +1,7 @@
-"""The nodes of a cluster for one second: processors, logs, queues and volumes, as amounts."""
+"""The nodes of a cluster for one second: processors, logs, queues and volumes, as amounts.
+
+What waits behind a server of limited pace, and how long it does, is a matter of amounts, too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from dvsim.core.cluster.capacity import NOTHING, Capacity
 from dvsim.core.cluster.costs import schedulers
 from dvsim.core.cluster.disk import Chunks, Use, pace_of, written_in
 from dvsim.core.cluster.placement import Shares
-from dvsim.kinds.cluster.fluid import emptied, passed, waits
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]
@@ -210,3 +212,43 @@ def _through(before: Floats, arrivals: Floats, rates: Floats) -> tuple[Floats, F
     """Return what comes through servers of some rates in each step, and what waits after it."""
     wait = waits(before, arrivals, np.broadcast_to(rates * STEP, arrivals.shape))
     return passed(before, arrivals, wait), wait
+
+
+def waits(before: Floats, arrivals: Floats, served: Floats) -> Floats:
+    """Return what waits after each step (Lindley's recursion, a running sum held up at 0).
+
+    Args:
+        before: What waited before the first; shape (nodes,).
+        arrivals, served: What comes in each step, and what could be served; shape (steps, nodes).
+
+    >>> waits(np.array([1.0]), np.array([[0.0], [0.0], [3.0]]), np.full((3, 1), 2.0)).ravel()
+    array([0., 0., 1.])
+    """
+    walk = before + np.cumsum(arrivals - served, axis=0)
+    return walk - np.minimum(np.minimum.accumulate(walk, axis=0), 0)
+
+
+def passed(before: Floats, arrivals: Floats, waiting: Floats) -> Floats:
+    """Return what is served in each step: what came, less what waits longer than before."""
+    return arrivals - np.diff(waiting, axis=0, prepend=before[None, :])
+
+
+def emptied(waiting: Floats, after: Floats, phases: Sequence[tuple[float, Floats]]) -> Floats:
+    """Return the seconds until what waits is served by servers whose pace changes.
+
+    Args:
+        waiting: Shape (steps, nodes).
+        after: When each step ends; shape (steps,).
+        phases: When each phase ends, the last one never, and what is served in a second until then;
+            rates have the shape (nodes,).
+
+    >>> slow_then_fast = [(2.0, np.array([1.0])), (np.inf, np.array([4.0]))]
+    >>> emptied(np.array([[1.0], [9.0]]), np.array([0.5, 1.0]), slow_then_fast).ravel()
+    array([1., 3.])
+    """
+    remaining, taken = waiting, np.zeros_like(waiting)
+    for end, rates in phases:
+        served = np.minimum(remaining, rates * np.maximum(0.0, end - after)[:, None])
+        taken = taken + served / rates
+        remaining = remaining - served
+    return taken

@@ -1,7 +1,9 @@
-"""An open loop, second by second: what is published, what happens, what becomes of messages.
+"""One run of one point: an open loop, second by second, or one sender and one receiver.
 
-In a second nothing changes but amounts. Between two seconds events happen, alarms are set and
-leaders are elected.
+In a second of an open loop nothing changes but amounts. Between two seconds events happen, alarms
+are set and leaders are elected. Without a rate a sender and a receiver are as fast as credit and
+the process of the queue let them, and nothing scatters: a batch of the log is what came while the
+one before was written.
 """
 
 from __future__ import annotations
@@ -13,16 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.disk import Use
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.streams import Streams
+from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import Plain
-from dvsim.kinds.cluster.measures import Left, Sums
+from dvsim.kinds.cluster.measures import Left, Sums, monthly
+from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
-from dvsim.kinds.cluster.timeline import note_second
 
 if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
@@ -259,3 +263,76 @@ class _Run:
         chosen = led > 0
         sums.values.append(values[:, chosen].ravel())
         sums.weights.append((admitted[:, None] * led)[:, chosen].ravel())
+
+
+MS, KB = 1e3, 1e-3
+
+
+def run_closed(scenario: ClusterScenario) -> Plain:
+    """Return the rate at which credit comes back as fast as it is spent, and what follows.
+
+    A sender with `credit` messages on the way gets it back `credit_cycles` cycles of the log
+    later. The rate is the largest that neither this nor the process of the queue forbids. Without
+    a log only the process limits it.
+    """
+    work, system = scenario.workload, scenario.system
+    cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
+    shares = Placement.even(system.queue, 1, system.nodes, scenario.copies).shares()
+    capacity = Capacity(system.queue, shares, cards, work.message_bytes, 1)
+    numbers = dict.fromkeys(METRICS, float("nan"))
+    credit = work.credit or work.window
+    rate = capacity.confirmed(credit)
+    if system.queue == "quorum":
+        use = capacity.use(0, rate, 0.0)
+        numbers |= {
+            "fsyncs": use.syncs * work.seconds,
+            "iops": use.operations,
+            "block": use.bytes / use.operations * KB,
+        }
+    month = monthly(scenario)
+    numbers |= {
+        "rate_in": rate,
+        "rate_out": rate,
+        "p50": credit / rate * MS,
+        "cpu": rate * capacity.serial,
+        "unstable": 0.0,
+        "month": month,
+        "cost": month / rate * 1000,
+    }
+    return Plain(numbers, fidelity="flow")
+
+
+NS = 10**9
+
+
+def note_second(
+    timeline: Timeline,
+    second: int,
+    published: float,
+    state: State,
+    passed: Passed,
+    *,
+    stopped: bool,
+) -> None:
+    """Note what a second has left: rates of clients, and what waits and works on each node.
+
+    Args:
+        stopped: Publishers were stopped in it.
+    """
+    at = second * NS
+
+    def level(component: str, name: str, value: float) -> None:
+        timeline.add(component, name, "level", Event(at, at, name, {"value": float(value)}))
+
+    level("clients", "published msg/s", published)
+    level("clients", "consumed msg/s", passed.given)
+    level("clients", "held by publishers", state.held)
+    for node, busy in enumerate(passed.busy):
+        component = f"node {node + 1}"
+        level(component, "busy", busy)
+        level(component, "waits for schedulers", state.processors[node])
+        level(component, "waits for the log", state.logs[node])
+        level(component, "queues", state.queues[node])
+        level(component, "written B/s", state.uses[node].bytes)
+    if stopped:
+        timeline.add("clients", "alarm", "moment", Event(at, at, "alarm", {}))

@@ -1,6 +1,6 @@
 """Messaging over hosts: its files, its results, and its model as SimPy processes.
 
-spec.py     what its files hold; kind.py what it answers; model.py one replication of a point
+spec.py     what its files hold; kind.py what it answers
 metrics.py  what is measured; result.py a study in memory; text.py for people
 
 Everything in the model that works is one kind of thing, a `Hop`: it takes what is there, up to a
@@ -17,5 +17,5 @@ peer.py     streams from host to host with nothing between
 storage.py  the log of a broker
 broker.py   accept, route, deliver, settle; nodes that hand on to others (brokered.py)
 delivery.py who of the consumers of one queue gets the next messages
-run.py      one run of one point, and its figures
+run.py      one run of one point, its figures, and the stages of many
 """

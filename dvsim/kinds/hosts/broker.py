@@ -14,11 +14,10 @@ from dvsim.core.stage import Clock
 from dvsim.kinds.hosts.client import Traffic, sent_by
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
-from dvsim.kinds.hosts.hop import Arrive, Hop, Shared
+from dvsim.kinds.hosts.hop import Arrive, Hop, Shared, Turns
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog, log_of
-from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
 
 ACCEPT, SETTLE = "broker: accept", "broker: settle"

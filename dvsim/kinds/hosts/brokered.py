@@ -14,11 +14,10 @@ from dvsim.core.streams import Streams
 from dvsim.kinds.hosts.broker import Node
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
-from dvsim.kinds.hosts.hop import Arrive, Hop, Shared
+from dvsim.kinds.hosts.hop import Arrive, Hop, Shared, Turns
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.kinds.hosts.turns import Turns
 
 INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link between brokers"
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import simpy
 
 from dvsim.core.stage import Call, Clock
-from dvsim.kinds.hosts.hop import Arrive, Batch
-from dvsim.kinds.hosts.turns import Turns
+from dvsim.kinds.hosts.hop import Arrive, Batch, Turns
 
 DELIVER = "broker: deliver"
 DELIVER_FIRST = 0  # a thread that has other work too delivers before it takes more

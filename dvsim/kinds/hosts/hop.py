@@ -1,15 +1,15 @@
-"""A hop: takes what is there, up to a limit, works on it, passes it on."""
+"""Hops: each takes what is there, up to a limit, works on it, passes it on. Some share turns."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import simpy
 
 from dvsim.core.stage import Call, Clock
-from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
 
 if TYPE_CHECKING:
@@ -188,3 +188,38 @@ class Hop:
             _, gets = self._sent.popleft()  # of several that end here the last is shown
         observer.worked(self, self.kind, now, now + work_ps, messages, sends, gets)
         observer.level(self, self.kind, "bytes waiting", now, self.waiting)
+
+
+Granted = Callable[[simpy.Event], object]
+
+
+class Turns:
+    """What several hops share: a port, the threads of a broker.
+
+    So many turns are taken at a time; of those that wait the lowest priority comes first, then the
+    first. It schedules the events that a `simpy.PriorityResource` schedules, in their order and in
+    half of the time: a turn is there one event after it was asked for, and who waits gets it two
+    events after another has left.
+    """
+
+    def __init__(self, clock: Clock, count: int = 1) -> None:
+        self._clock, self._free = clock, count
+        self._asked = 0
+        self._waiting: list[tuple[int, int, Granted]] = []
+
+    def ask(self, priority: int, granted: Granted) -> None:
+        """Call a function when there is a turn; it has to `leave` later."""
+        self._asked += 1
+        heappush(self._waiting, (priority, self._asked, granted))
+        self._grant()
+
+    def leave(self) -> None:
+        """Give a turn back."""
+        self._free += 1
+        Call(self._clock, self._grant).after(0)
+
+    def _grant(self, _: simpy.Event | None = None) -> None:
+        if self._free and self._waiting:
+            self._free -= 1
+            granted = heappop(self._waiting)[-1]
+            Call(self._clock, granted).after(0)

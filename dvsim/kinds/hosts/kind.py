@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.kinds.hosts.model import Flow
     from dvsim.kinds.hosts.result import MessagingStudy
+    from dvsim.kinds.hosts.run import Outcome
     from dvsim.kinds.study import Done
 
 _CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
@@ -109,9 +109,9 @@ class MessagingKind(PointsKind):
 
         return MessagingStudy
 
-    def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Flow:
+    def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
         """Run the messages of a point."""
-        from dvsim.kinds.hosts.model import flow
+        from dvsim.kinds.hosts.run import flow
 
         return flow(scenario, seed, replication)
 
@@ -119,7 +119,7 @@ class MessagingKind(PointsKind):
         self, scenario: MessagingScenario, seed: int, runs: Sequence[Done]
     ) -> dict[str, pd.DataFrame]:
         """Return the points, and how busy each stage was."""
-        from dvsim.kinds.hosts.model import stages_of
+        from dvsim.kinds.hosts.run import stages_of
         from dvsim.kinds.study import points_of
 
         return {"points": points_of(self, runs), "stages": stages_of(runs)}

@@ -8,11 +8,10 @@ from dvsim.core.stage import Clock
 from dvsim.core.streams import Streams
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
-from dvsim.kinds.hosts.hop import Hop, Shared
+from dvsim.kinds.hosts.hop import Hop, Shared, Turns
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.kinds.hosts.turns import Turns
 
 WIRE = "link"
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import simpy
 
 from dvsim.core.stage import PS_PER_S, Clock
-from dvsim.kinds.hosts.hop import Arrive, Batch, Hop
-from dvsim.kinds.hosts.turns import Turns
+from dvsim.kinds.hosts.hop import Arrive, Batch, Hop, Turns
 from dvsim.scenario.types import Card
 
 PING_PIECES = 64  # of a message, which show how it overlaps with itself

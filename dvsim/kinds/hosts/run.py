@@ -1,11 +1,15 @@
-"""One run of one point: build the system, let it run, see that nothing is lost, read figures."""
+"""One run of one point: build the system, let it run, see that nothing is lost, read figures.
+
+Of many runs the table of their stages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 import simpy
 
 from dvsim.core.schedule import share
@@ -15,11 +19,13 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.hosts.brokered import Brokered
 from dvsim.kinds.hosts.client import GRAINS, Traffic
 from dvsim.kinds.hosts.course import Course, Floats, latencies_us, merged
+from dvsim.kinds.hosts.metrics import STAGE_COLUMNS
 from dvsim.kinds.hosts.peer import Peers
 from dvsim.kinds.hosts.spec import MessagingScenario
 
 if TYPE_CHECKING:
     from dvsim.core.observer import Observer
+    from dvsim.kinds.study import Done
 
 SKIPPED = 0.2  # share of a flow that is not counted: the system fills up
 WINDOW_GRAINS = 32
@@ -31,7 +37,7 @@ class Outcome(NamedTuple):
     """What one run gives.
 
     Attributes:
-        metrics: By the names of `dvsim.kinds.hosts.result.METRICS`.
+        metrics: By the names of `dvsim.kinds.hosts.metrics.METRICS`.
         stages: Utilisation by stage; of several alike the busiest.
         events: Of SimPy.
     """
@@ -39,6 +45,30 @@ class Outcome(NamedTuple):
     metrics: dict[str, float]
     stages: dict[str, float]
     events: int
+    fidelity: str = "cycle"
+    notes: str = ""
+
+
+def flow(scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
+    """Run one replication of a point.
+
+    Raises:
+        RunFailed: If messages are lost or invented, or a time is too large.
+    """
+    try:
+        return run_point(scenario, seed, replication)
+    except OverflowError as error:
+        raise RunFailed(f"a time is too large for 64 bits: {error}") from error
+
+
+def stages_of(runs: Sequence[Done]) -> pd.DataFrame:
+    """Return how busy each stage of each point was, the mean over its runs."""
+    used = [
+        (run.point, stage, share) for run in runs for stage, share in run.reading.stages.items()
+    ]
+    stages = pd.DataFrame(used, columns=list(STAGE_COLUMNS))
+    stages = stages.groupby(["point", "stage"], sort=False, as_index=False).mean()
+    return stages.astype(dict(STAGE_COLUMNS))
 
 
 def run_point(

@@ -14,26 +14,18 @@ element at the interval at which another sends it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
-from dvsim.kinds.irregular.programs import DIGIT, GET, PROGRAMS, PUT, Program, Time, buffer_bytes
+from dvsim.kinds.irregular.programs import PS, Program, Time, buffer_bytes, in_all
 from dvsim.kinds.irregular.spec import WORD, WordsTable
 from dvsim.scenario.types import Card
-
-PS = 1e-12
 
 
 def over_link(work: WordsTable, host: Card, link: Card) -> Time:
     """Return the time of a program over a card of kind ``words``."""
-    program = PROGRAMS[work.program]
-    parts = [_moved(work, host, link, program, work.words)]
-    if program.sorts:
-        counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
-        crowd = 1.0 if _buffered(work, link) else link["crowd"]
-        parts += [_moved(even, host, link, verb, counts, crowd) for verb in (PUT, GET)]
-        keys = work.words * host["key"] * PS / host["cores"]
-        parts.append(Time(keys, keys, 0.0, 0.0))
-    return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))
+    moved = partial(_moved, host, link)
+    crowd = 1.0 if _buffered(work, link) else link["crowd"]
+    return in_all(work, host, moved, partial(moved, crowd=crowd))
 
 
 def _buffered(work: WordsTable, link: Card) -> bool:
@@ -41,7 +33,7 @@ def _buffered(work: WordsTable, link: Card) -> bool:
 
 
 def _moved(
-    work: WordsTable, host: Card, link: Card, program: Program, words: float, crowd: float = 1.0
+    host: Card, link: Card, work: WordsTable, program: Program, words: float, crowd: float = 1.0
 ) -> Time:
     """Return the time of the busiest node; `crowd` slows what is sent one by one."""
     share, cores, uneven = 1 - 1 / work.nodes, host["cores"], work.uneven

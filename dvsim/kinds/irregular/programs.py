@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from dvsim.kinds.irregular.spec import WordsTable
+from dvsim.scenario.types import Card
+
+PS = 1e-12
 
 DIGIT = 2**16
 """Buckets of a pass of the radix sort; each core counts its own."""
@@ -47,6 +52,22 @@ class Time(NamedTuple):
     cores: float
     network: float
     waits: float
+
+
+Moved = Callable[[WordsTable, Program, float], Time]
+"""The time in which the busiest node of a program moves so many elements of each."""
+
+
+def in_all(work: WordsTable, host: Card, moved: Moved, counted: Moved) -> Time:
+    """Return the time of a program; `counted` moves the counts by which a sort agrees on places."""
+    program = PROGRAMS[work.program]
+    parts = [moved(work, program, work.words)]
+    if program.sorts:
+        counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
+        parts += [counted(even, verb, counts) for verb in (PUT, GET)]
+        keys = work.words * host["key"] * PS / host["cores"]
+        parts.append(Time(keys, keys, 0.0, 0.0))
+    return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))
 
 
 def buffer_bytes(work: WordsTable) -> float:

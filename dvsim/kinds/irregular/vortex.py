@@ -17,30 +17,23 @@ larger than a card, so that a place is a word of its own, except that of an upda
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from functools import partial
 
-from dvsim.kinds.irregular.programs import DIGIT, GET, PROGRAMS, PUT, Program, Time, buffer_bytes
+from dvsim.kinds.irregular.programs import PS, Program, Time, buffer_bytes, in_all
 from dvsim.kinds.irregular.spec import WORD, WordsTable
 from dvsim.scenario.types import Card
 
-PS = 1e-12
 LEAF = 64
 """Ports of the largest switch of a preset of `dvsim.Network`."""
 
 
 def over_vortex(work: WordsTable, host: Card, card: Card) -> Time:
     """Return the time of a program over a card of kind ``vortex``."""
-    program = PROGRAMS[work.program]
-    parts = [_moved(work, host, card, program, work.words)]
-    if program.sorts:
-        counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
-        parts += [_moved(even, host, card, verb, counts) for verb in (PUT, GET)]
-        keys = work.words * host["key"] * PS / host["cores"]
-        parts.append(Time(keys, keys, 0.0, 0.0))
-    return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))
+    moved = partial(_moved, host, card)
+    return in_all(work, host, moved, moved)
 
 
-def _moved(work: WordsTable, host: Card, card: Card, program: Program, words: float) -> Time:
+def _moved(host: Card, card: Card, work: WordsTable, program: Program, words: float) -> Time:
     """Return the time of the busiest node, of `words` elements of each."""
     share, cores = 1 - 1 / work.nodes, host["cores"]
     own = host["read" if program.reads else "write"]

@@ -113,7 +113,7 @@ class RabbitmqKind(Kind):
 
     def answers(self, results: Sequence[Run]) -> Iterator[Any]:
         """Yield rate and limit of a run, or the table of several."""
-        from dvsim.kinds.rabbitmq.answer import answer_lines, table_lines
+        from dvsim.kinds.rabbitmq.text import answer_lines, table_lines
 
         return answer_lines(results[0]) if len(results) == 1 else table_lines(results)
 

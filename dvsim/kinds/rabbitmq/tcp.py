@@ -19,7 +19,7 @@ from dvsim.core.probe import BatchProbe
 from dvsim.core.schedule import Schedule, share
 from dvsim.core.stage import PS_PER_S, Clock, Process, Stage
 from dvsim.core.streams import Streams
-from dvsim.kinds.rabbitmq.cluster_broker import broker_of
+from dvsim.kinds.rabbitmq.broker import broker_of
 
 if TYPE_CHECKING:
     from dvsim.core.observer import Observer

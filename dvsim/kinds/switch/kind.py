@@ -183,8 +183,7 @@ class SwitchKind(PointsKind):
 
     def trace(self, scenario: SwitchScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Record the first slots."""
-        from dvsim.kinds.switch.packets import add_record
-        from dvsim.kinds.switch.record import recorded
+        from dvsim.kinds.switch.record import add_record, recorded
 
         return add_record(timeline, scenario, *recorded(scenario, seed))
 

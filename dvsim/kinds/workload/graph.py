@@ -139,22 +139,21 @@ class Graph:
 
     def told(self, operation: int) -> str:
         """Return an operation for a message: ``rank 3, operation 5: recv 8 B from 2, tag 0``."""
-        rank = self.rank_of(operation)
-        index = operation - int(self.first[rank])
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
         kind, peer, tag = (int(column[operation]) for column in (self.kind, self.peer, self.tag))
         what = described(kind, peer, tag, int(self.size[operation]))
         if self.agent and tag in AGENT_TAGS:
             what = what.replace(f"tag {tag}", AGENT_TAGS[tag])
-        return f"rank {rank}, operation {index}{line}: {what}"
+        return f"{self._key(operation)}{line}: {what}"
+
+    def _key(self, operation: int) -> str:
+        rank = self.rank_of(operation)
+        return f"rank {rank}, operation {operation - int(self.first[rank])}"
 
     def fault(self, operation: int, message: str) -> Fault:
         """Return what is wrong with an operation, with its file, line, rank and place in it."""
-        rank = self.rank_of(operation)
-        index = operation - int(self.first[rank])
-        line = int(self.line[operation]) or None
-        key = f"rank {rank}, operation {index}"
-        return Fault(self.file_of(rank), line, key, message)
+        file, line = self.file_of(self.rank_of(operation)), int(self.line[operation]) or None
+        return Fault(file, line, self._key(operation), message)
 
 
 class Builder:
@@ -203,7 +202,9 @@ class Builder:
         cpu: int = 0,
     ) -> int:
         """Let a rank compute; return the number of the operation."""
-        return self._add(rank, CALC, -1, 0, picoseconds, cpu, 0, after, after_start)
+        return self.message(
+            CALC, rank, -1, picoseconds, after=after, after_start=after_start, cpu=cpu
+        )
 
     def message(
         self,
@@ -219,23 +220,6 @@ class Builder:
         nic: int = 0,
     ) -> int:
         """Let a rank `SEND` bytes to another, or `RECV` from one or `ANY`; return its number."""
-        return self._add(rank, kind, peer, tag, size, cpu, nic, after, after_start)
-
-    send = partialmethod(message, SEND)
-    recv = partialmethod(message, RECV)
-
-    def _add(
-        self,
-        rank: int,
-        kind: int,
-        peer: int,
-        tag: int,
-        size: int,
-        cpu: int,
-        nic: int,
-        after: Iterable[int],
-        after_start: Iterable[int],
-    ) -> int:
         number = self._count
         self._count = number + 1
         if number == self._room:
@@ -249,15 +233,13 @@ class Builder:
             self._behind[1].append(number)
         return number
 
-    def require(self, operation: int, after: int) -> None:
-        """Let an operation wait until another has ended."""
-        self._before[0].append(after)
-        self._behind[0].append(operation)
+    send = partialmethod(message, SEND)
+    recv = partialmethod(message, RECV)
 
-    def require_start(self, operation: int, after: int) -> None:
-        """Let an operation wait until another has started."""
-        self._before[1].append(after)
-        self._behind[1].append(operation)
+    def require(self, operation: int, after: int, *, started: bool = False) -> None:
+        """Let an operation wait until another has ended; `started`: until it has started."""
+        self._before[started].append(after)
+        self._behind[started].append(operation)
 
     def skip(self, what: str, count: int = 1) -> None:
         """Count what a trace has and a replay does not."""

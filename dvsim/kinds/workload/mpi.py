@@ -26,7 +26,6 @@ from dvsim.kinds.workload.check import (
 )
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
-from dvsim.kinds.workload.locks import Locks
 from dvsim.kinds.workload.operations import (
     AGENT,
     COLLECTIVE,
@@ -37,6 +36,7 @@ from dvsim.kinds.workload.operations import (
     Communicator,
     Cursor,
     Entry,
+    Locks,
     Served,
     serve,
 )
@@ -55,6 +55,9 @@ class Program:
     Args:
         ranks, name, files: As of `Builder`.
         table: Which algorithm each collective takes.
+
+    Attributes:
+        builder: What makes the graph; it has the time and the gaps of a trace.
     """
 
     def __init__(
@@ -65,11 +68,9 @@ class Program:
         table: Collectives = MPICH,
     ) -> None:
         self.ranks = ranks
-        self.name = name
-        self.files = tuple(files)
         self.table = table
-        self.traced_ns: float | None = None
-        self.skipped: dict[str, int] = {}
+        self.builder = Builder(ranks, name, files)
+        self.builder.expanded = True
         self._calls: list[list[tuple[Any, ...]]] = [[] for _ in range(ranks)]
         self._communicators: list[Communicator] = []
         self._known: dict[Hashable, int] = {}
@@ -96,11 +97,11 @@ class Program:
 
     def skip(self, what: str, count: int = 1) -> None:
         """Count what the trace has and a replay does not."""
-        self.skipped[what] = self.skipped.get(what, 0) + count
+        self.builder.skip(what, count)
 
     def refuse(self, rank: int, line: int, message: str) -> NoReturn:
         """Raise what is wrong with a call of a rank."""
-        file = file_of(self.files, rank, self.name)
+        file = file_of(self.builder.files, rank, self.builder.name)
         raise ScenarioError.at(file, message, f"rank {rank}", line=line or None)
 
     def compute(self, rank: int, picoseconds: int, line: int = 0) -> None:
@@ -266,10 +267,7 @@ class Program:
                 communicator.schedules.append(self._scheduled(communicator, number))
                 communicator.tags.append(tag)
                 tag += 1
-        builder = Builder(self.ranks, self.name, self.files)
-        builder.traced_ns = self.traced_ns
-        builder.skipped = dict(self.skipped)
-        builder.expanded = True
+        builder = self.builder
         self._locks.find_waits()
         for rank, calls in enumerate(self._calls):
             Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
@@ -295,13 +293,10 @@ class Program:
                 other = f"{entry.kind} of root {entry.root}"
                 message = f"enters a {other} where {where} enters a {what}, of root {named.root}"
                 self.refuse(rank, entry.line, message)
-        size = _agreed(
-            named.kind, named.root, [entries[mine] for mine in range(len(communicator.members))]
-        )
+        ranks = len(communicator.members)
+        size = _agreed(named.kind, named.root, [entries[mine] for mine in range(ranks)])
         try:
-            return schedule(
-                named.kind, len(communicator.members), size, root=named.root, table=self.table
-            )
+            return schedule(named.kind, ranks, size, root=named.root, table=self.table)
         except ValueError as error:
             self.refuse(communicator.members[first], named.line, str(error))
 

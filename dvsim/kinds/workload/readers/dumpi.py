@@ -62,7 +62,7 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     for trace in traces:
         trace.read(begin)
     if timed:
-        program.traced_ns = float(max(trace.ended for trace in traces) - begin)
+        program.builder.traced_ns = float(max(trace.ended for trace in traces) - begin)
     return program.graph()
 
 

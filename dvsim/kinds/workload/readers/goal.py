@@ -173,8 +173,7 @@ class _Reading:
             for label in (operation, other):
                 if label not in self.labels:
                     raise self.wrong(f"rank {self.rank} has no operation '{label}'", line)
-            join = self.builder.require_start if started else self.builder.require
-            join(self.labels[operation], self.labels[other])
+            self.builder.require(self.labels[operation], self.labels[other], started=started)
         self.edges, self.labels, self.rank, self.opened = [], {}, -1, False
         self.operations = 0
 

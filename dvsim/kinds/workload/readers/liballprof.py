@@ -55,7 +55,7 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
         first = min(reader.common(reader.start) for reader in readers)
         starts = [reader.start - (reader.common(reader.start) - first) for reader in readers]
     longest = max(reader.read(start) for reader, start in zip(readers, starts, strict=True))
-    program.traced_ns = longest * 1000
+    program.builder.traced_ns = longest * 1000
     return program.graph()
 
 

@@ -77,7 +77,7 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     begin, end = min(reader.span[0] for reader in ranks), max(reader.span[1] for reader in ranks)
     for rank_reader in ranks:
         rank_reader.read(begin, locked)
-    program.traced_ns = (end - begin) * 1e9 / known.resolution
+    program.builder.traced_ns = (end - begin) * 1e9 / known.resolution
     return program.graph()
 
 
