@@ -11,6 +11,7 @@ own, so that neither program waits for the other.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from copy import deepcopy
 from functools import partialmethod
 from typing import Any, NoReturn
 
@@ -267,7 +268,7 @@ class Program:
                 communicator.schedules.append(self._scheduled(communicator, number))
                 communicator.tags.append(tag)
                 tag += 1
-        builder = self.builder
+        builder = deepcopy(self.builder)
         self._locks.find_waits()
         for rank, calls in enumerate(self._calls):
             Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
