@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.errors import Fault
 from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
+from dvsim.scenario.document import Document
 from dvsim.study.points_text import lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dvsim.errors import Fault
     from dvsim.kinds.study import Done
-    from dvsim.scenario.document import Document
     from dvsim.study.points import PointsStudy
 
 
@@ -70,10 +70,7 @@ class PointsKind(Kind):
         return Plain(self.run(scenario, seed, replication))
 
     def gathered(
-        self,
-        scenario: Own,
-        seed: int,
-        runs: Sequence[Done],
+        self, scenario: Own, seed: int, runs: Sequence[Done]
     ) -> Mapping[str, pd.DataFrame]:
         """Return the tables of the runs of a scenario."""
         from dvsim.kinds.study import points_of

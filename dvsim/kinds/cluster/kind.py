@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.errors import Fault
 from dvsim.kinds.base import How, Keys, Order, Plain, Questions
 from dvsim.kinds.cluster.metrics import DESCRIBED, METRICS, SHOWN
-from dvsim.kinds.cluster.spec import (
-    MOST_CLIENTS,
-    MOST_NODES,
-    MOST_SECONDS,
-    ROLES,
-    ClusterScenario,
-)
+from dvsim.kinds.cluster.spec import MOST_CLIENTS, MOST_NODES, MOST_SECONDS, ROLES, ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
@@ -99,7 +93,7 @@ class ClusterKind(PointsKind):
             if event.what == "fill" and event.victims > system.nodes:
                 message = f"{event.victims} volumes are filled, but there {_are(system.nodes)}"
                 yield (section, "victims"), message
-        dead = sum(event.victims for event in scenario.happening if event.what == "kill")
+        dead = sum(event.victims for event in scenario.events("kill"))
         if dead > system.nodes:
             section = "event" if scenario.event.what == "kill" else "then"
             yield (section, "victims"), f"{dead} nodes die, but there {_are(system.nodes)}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.disk import Use
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.streams import Streams
-from dvsim.emulation.trace.timeline import Event
+from dvsim.emulation.trace.timeline import Event, Timeline
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import Plain
 from dvsim.kinds.cluster.measures import Left, Sums, monthly
@@ -27,9 +26,6 @@ from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
-
-if TYPE_CHECKING:
-    from dvsim.emulation.trace.timeline import Timeline
 
 Floats = NDArray[np.float64]
 PS = 1e-12
@@ -52,29 +48,14 @@ def run_point(
 
 def factor_of(scenario: ClusterScenario, what: str, second: int) -> float:
     """Return by how much events of a sort multiply something in a second."""
-    seconds = scenario.workload.seconds
-    own = [
-        event
-        for event in scenario.happening
-        if event.what == what and second in event.during(seconds)
-    ]
-    return math.prod(event.factor for event in own)
-
-
-def happens(scenario: ClusterScenario, what: str, second: int) -> bool:
-    """Return whether an event of a sort is in a second."""
-    seconds = scenario.workload.seconds
-    return any(
-        event.what == what and second in event.during(seconds) for event in scenario.happening
-    )
+    return math.prod(event.factor for event in scenario.events(what, second))
 
 
 def filled_of(scenario: ClusterScenario, second: int) -> Floats:
     """Return the share of each volume that something else has in a second."""
     filled = np.zeros(scenario.system.nodes)
-    for event in scenario.happening:
-        if event.what == "fill" and second in event.during(scenario.workload.seconds):
-            filled[: event.victims] = np.minimum(1.0, filled[: event.victims] + event.factor)
+    for event in scenario.events("fill", second):
+        filled[: event.victims] = np.minimum(1.0, filled[: event.victims] + event.factor)
     return filled
 
 
@@ -94,7 +75,7 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
     """
     work = scenario.workload
     seconds = scenario.workload.seconds
-    during = [event.during(seconds) for event in scenario.happening if event.what == "slow"]
+    during = [event.during(seconds) for event in scenario.events("slow")]
     changes = {at for own in during for at in (own.start, own.stop) if second < at < seconds}
     begins = [second, *sorted(changes)]
     found = []
@@ -108,7 +89,7 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
 
 def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
     """Return in which seconds nodes are dead, and which: those of a second event are others."""
-    kills = [event for event in scenario.happening if event.what == "kill"]
+    kills = scenario.events("kill")
     firsts = accumulate((kill.victims for kill in kills), initial=0)
     return [
         (kill.during(scenario.workload.seconds), range(first, first + kill.victims))
@@ -223,7 +204,7 @@ class _Run:
         published = (work.rate or 0.0) * factor_of(scenario, "peak", number)
         sums.published.append(sums.published[-1] + published)
         state.filled = filled_of(scenario, number)
-        alarm = state.alarm or happens(scenario, "alarm", number)
+        alarm = state.alarm or bool(scenario.events("alarm", number))
         led = float(self.nodes.shares.led.sum())
         wanted = published * led
         if alarm:

@@ -33,10 +33,7 @@ MOST_CLIENTS = 10**6
 
 Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
 Part = Annotated[Number, Field(ge=0, le=1)]
-Processing = Annotated[
-    int,
-    Quantity(Limits("time", most=bounds.TIME), "10 ms"),
-]
+Processing = Annotated[int, Quantity(Limits("time", most=bounds.TIME), "10 ms")]
 
 
 @dataclass(frozen=True)
@@ -157,6 +154,15 @@ class ClusterScenario(Spec):
     def happening(self) -> tuple[EventTable, ...]:
         """The events in which anything happens."""
         return tuple(event for event in (self.event, self.then) if event.what != "nothing")
+
+    def events(self, what: str, second: int | None = None) -> list[EventTable]:
+        """Return the events of a sort, in any second or in one."""
+        return [
+            event
+            for event in self.happening
+            if event.what == what
+            and (second is None or second in event.during(self.workload.seconds))
+        ]
 
     @property
     def copies(self) -> int:

@@ -96,11 +96,7 @@ class Brokered:
             taken = leaf.connect(lambda _: None)
             targets.append(self._wire(BETWEEN, taken, away).arrive)
         host = Machine(
-            self._setting.cards["host"],
-            f"broker.{number}",
-            1,
-            self._threads,
-            self._draws,
+            self._setting.cards["host"], f"broker.{number}", 1, self._threads, self._draws
         )
         weights = [1] * len(members) + (self._sizes[1:] if leaves else [])
         node = Node(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import simpy
 
+from dvsim.core.observer import Observer
 from dvsim.core.stage import Call, Clock
 from dvsim.scenario.units import Law
-
-if TYPE_CHECKING:
-    from dvsim.core.observer import Observer
 
 Arrive = Callable[[int], None]
 """Called with a number of bytes that have arrived."""
@@ -57,11 +55,7 @@ class Cost:
     """
 
     def __init__(
-        self,
-        call: float,
-        *laws: Law,
-        message_factor: float = 1.0,
-        byte_factor: float = 1.0,
+        self, call: float, *laws: Law, message_factor: float = 1.0, byte_factor: float = 1.0
     ) -> None:
         self.call_ps = call * message_factor
         self.message_ps = sum(law.fixed_ps for law in laws) * message_factor

@@ -15,9 +15,7 @@ METRICS: Mapping[str, Metric] = {
     "megabits": Metric("Mb/s", "bandwidth", "Bits of messages that consumers take, without frames"),
     "density": Metric("ns", "density", "Mean time between two messages of one stream or consumer"),
     "latency": Metric(
-        "us",
-        "latency",
-        "Mean time of a message from the publishing to the consuming application",
+        "us", "latency", "Mean time of a message from the publishing to the consuming application"
     ),
     "p50": Metric("us"),
     "p99": Metric("us", "99 % of the latencies"),

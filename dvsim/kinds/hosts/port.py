@@ -75,14 +75,7 @@ class Interrupts:
 
 
 def link(
-    clock: Clock,
-    kind: str,
-    card: Card,
-    frame: int,
-    into: Hop,
-    port: Turns,
-    *,
-    grain: int = BURST,
+    clock: Clock, kind: str, card: Card, frame: int, into: Hop, port: Turns, *, grain: int = BURST
 ) -> Hop:
     """Make the hop over a link into another hop; streams over one port take turns.
 

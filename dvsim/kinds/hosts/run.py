@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import simpy
 
+from dvsim.core.observer import Observer
 from dvsim.core.schedule import share
 from dvsim.core.stage import Clock, Process
 from dvsim.core.streams import Streams
@@ -24,7 +25,6 @@ from dvsim.kinds.hosts.peer import Peers
 from dvsim.kinds.hosts.spec import MessagingScenario
 
 if TYPE_CHECKING:
-    from dvsim.core.observer import Observer
     from dvsim.kinds.study import Done
 
 SKIPPED = 0.2  # share of a flow that is not counted: the system fills up

@@ -46,10 +46,7 @@ PEER_ROLES = ("client", "link", "host")
 
 Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
 Held = Annotated[Whole, Field(ge=1, le=MOST_MESSAGES)]
-Buffer = Annotated[
-    int,
-    Quantity(Limits("size", above=True, most=bounds.SIZE), "8 KiB"),
-]
+Buffer = Annotated[int, Quantity(Limits("size", above=True, most=bounds.SIZE), "8 KiB")]
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.study import halves_of, key_text, number_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
-
-if TYPE_CHECKING:
-    from dvsim.kinds.hosts.result import MessagingStudy
 
 INDENT = "  "
 COLUMNS = {

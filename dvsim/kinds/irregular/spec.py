@@ -21,10 +21,7 @@ WORD = 8
 Program = Literal["gather", "scatter", "histogram", "radix-sort", "gups"]
 Sending = Literal["word", "window", "buffer"]
 
-Bytes = Annotated[
-    int,
-    Quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER), "64 KiB"),
-]
+Bytes = Annotated[int, Quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER), "64 KiB")]
 
 
 @dataclass(frozen=True)

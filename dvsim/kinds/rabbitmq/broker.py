@@ -10,10 +10,10 @@ from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.stage import PS_PER_S, Clock, Stage
 from dvsim.core.streams import Streams
+from dvsim.scenario.types import Card
 
 if TYPE_CHECKING:
     from dvsim.kinds.rabbitmq.spec import System
-    from dvsim.scenario.types import Card
 
 
 class Broker(Stage):

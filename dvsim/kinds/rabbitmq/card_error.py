@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dvsim.core import VortexCard, Window, WordArrival, WordCard
-from dvsim.scenario.types import slot_of
+from dvsim.scenario.types import Card, slot_of
 from dvsim.scenario.word_card import beyond_words
-
-if TYPE_CHECKING:
-    from dvsim.scenario.types import Card
 
 MOST_WORDS = 1 << 17  # of the burst: some milliseconds of this machine
 MOST_ROOM = 1 << 40  # words; a ring that is never full

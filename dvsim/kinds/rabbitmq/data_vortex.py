@@ -15,20 +15,17 @@ while the other fills, so that in the long run the AMQP socket sets the pace::
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from dvsim.core import Arrival, Burst, DramRing, VortexCard, WordArrival, WordCard, WordRing
+from dvsim.core.observer import Observer
 from dvsim.core.probe import IntervalProbe
 from dvsim.core.schedule import Schedule
 from dvsim.core.stage import Clock, Happening, Inbox, Process, Stage, Through
 from dvsim.core.streams import Streams
 from dvsim.kinds.rabbitmq.broker import broker_of
 from dvsim.kinds.rabbitmq.fabric import Fabric
-
-if TYPE_CHECKING:
-    from dvsim.core.observer import Observer
-    from dvsim.kinds.rabbitmq.spec import Scenario
-    from dvsim.scenario.types import Card
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.types import Card
 
 HEAP_BINARY = 64  # bytes; Erlang keeps a larger binary outside of the heap of a process
 

@@ -16,7 +16,7 @@ simulated word by word (`dvsim.scenario.word_card`), else ``flow``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import simpy
@@ -26,10 +26,8 @@ from dvsim.core.arrays import Ints
 from dvsim.core.stage import Clock, Happening, Process
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.bursts import BurstTable, Flow, bursts_of
+from dvsim.scenario.types import Card
 from dvsim.scenario.word_card import beyond_words
-
-if TYPE_CHECKING:
-    from dvsim.scenario.types import Card
 
 MOST_UPDATES = 1 << 28  # 1.4 million words in a network of 8 ports
 STRIDE = 1 << 16  # slots at a time where nothing else is to happen

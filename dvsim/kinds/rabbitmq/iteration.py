@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from dvsim.core import VortexCard, WordCard, words_of
+from dvsim.core.observer import Observer
 from dvsim.core.probe import Counter, Iteration, Record
 from dvsim.core.schedule import share
 from dvsim.core.stage import PS_PER_S, Clock
@@ -16,11 +16,8 @@ from dvsim.kinds.rabbitmq.broker import Broker
 from dvsim.kinds.rabbitmq.card_error import flow_error
 from dvsim.kinds.rabbitmq.data_vortex import ReceivingNode
 from dvsim.kinds.rabbitmq.fabric import Fabric, fabric_of
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tcp import Harness
-
-if TYPE_CHECKING:
-    from dvsim.core.observer import Observer
-    from dvsim.kinds.rabbitmq.spec import Scenario
 
 
 def run_iteration(
@@ -205,12 +202,7 @@ def _broker_counters(broker: Broker, end_ps: int) -> list[Counter]:
 
 
 def _books(
-    scenario: Scenario,
-    clock: Clock,
-    brokers: list[Broker],
-    *,
-    sent: int,
-    in_flight: int,
+    scenario: Scenario, clock: Clock, brokers: list[Broker], *, sent: int, in_flight: int
 ) -> list[Counter]:
     """Check that every message is somewhere: sent = queued + in flight + refused.
 

@@ -15,16 +15,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dvsim.core.observer import Observer
 from dvsim.core.probe import BatchProbe
 from dvsim.core.schedule import Schedule, share
 from dvsim.core.stage import PS_PER_S, Clock, Process, Stage
 from dvsim.core.streams import Streams
 from dvsim.kinds.rabbitmq.broker import broker_of
+from dvsim.scenario.types import Card
 
 if TYPE_CHECKING:
-    from dvsim.core.observer import Observer
     from dvsim.kinds.rabbitmq.spec import Scenario
-    from dvsim.scenario.types import Card
 
 
 class Publisher(Stage):

@@ -9,22 +9,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.scenario.units import format_value
 from dvsim.study.amounts import amount_text, estimate_texts
 from dvsim.study.changes import Changes, changes_of
 from dvsim.study.emulated_text import cost_text, made_text
+from dvsim.study.run import Run
 from dvsim.study.stages import stages_of
 from dvsim.study.summary import STATISTICS
 from dvsim.study.text_table import Table
 from dvsim.study.transports import contest_text, contests
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dvsim.study.run import Run
 
 INDENT = "  "
 

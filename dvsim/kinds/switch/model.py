@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.errors import RunFailed
-from dvsim.fabric.switch import replication_seed
+from dvsim.fabric.network import NetworkRun
+from dvsim.fabric.switch import SwitchRun, replication_seed
 from dvsim.kinds.switch.metrics import (
     CYLINDER_COLUMNS,
     HISTOGRAM_COLUMNS,
@@ -24,8 +25,6 @@ from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.kinds.switch.theory import theory_of
 
 if TYPE_CHECKING:
-    from dvsim.fabric.network import NetworkRun
-    from dvsim.fabric.switch import SwitchRun
     from dvsim.kinds.study import Done
 
 OWN = [name for name in POINT_COLUMNS if name not in ("point", "replication", *METRICS)]

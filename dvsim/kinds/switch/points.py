@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from dvsim.fabric.network import Network
 from dvsim.fabric.network import check_offer as of_network
 from dvsim.fabric.network.flow import flow_knows
 from dvsim.fabric.switch import Switch
-from dvsim.fabric.switch.traffic import Traffic
+from dvsim.fabric.switch.traffic import Offer, Traffic
 from dvsim.fabric.switch.traffic import check_offer as of_switch
 from dvsim.kinds.switch.spec import NetworkTable, Packets, SwitchScenario, SwitchTable, TrafficTable
-
-if TYPE_CHECKING:
-    from dvsim.fabric.switch.traffic import Offer
 
 _SPELLED = {"fault": "faults"}
 """Words of the messages that are spelled otherwise in a file."""

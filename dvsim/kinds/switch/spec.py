@@ -15,17 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dvsim.fabric.switch.check import power_of_two
 from dvsim.fabric.switch.choices import Crossing, Exit, Injection, Pattern
 from dvsim.scenario import bounds
-from dvsim.scenario.fields import (
-    Count,
-    Fixed,
-    Number,
-    Quantity,
-    Some,
-    Text,
-    Varied,
-    Vary,
-    Whole,
-)
+from dvsim.scenario.fields import Count, Fixed, Number, Quantity, Some, Text, Varied, Vary, Whole
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.quantity import show
 from dvsim.scenario.spec import Spec, Table
@@ -103,10 +93,7 @@ def _list_of(what: str) -> Callable[[object], tuple[int, ...]]:
 
 ARRAY: dict[str, Any] = {"type": "array"}
 Share = Annotated[Number, Field(ge=0, le=1)]
-Slot = Annotated[
-    int,
-    Quantity(Limits("time", above=True, most=bounds.TIME), "22 ns"),
-]
+Slot = Annotated[int, Quantity(Limits("time", above=True, most=bounds.TIME), "22 ns")]
 
 
 @dataclass(frozen=True)
@@ -137,10 +124,7 @@ class SwitchTable(Table):
     slot_ps: Annotated[
         Slot | None,
         Fixed(),
-        Field(
-            validation_alias="slot",
-            description="how long a slot takes; for times beside slots",
-        ),
+        Field(validation_alias="slot", description="how long a slot takes; for times beside slots"),
     ] = None
 
 

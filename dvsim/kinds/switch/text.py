@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
+from dvsim.kinds.switch.result import Study
 from dvsim.scenario.spec import point_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.points import flow_text
 from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
-
-if TYPE_CHECKING:
-    from dvsim.kinds.switch.result import Study
 
 INDENT = "  "
 COLUMNS = {

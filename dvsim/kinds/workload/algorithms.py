@@ -24,6 +24,11 @@ def _others(ranks: int) -> Ints:
     return np.arange(1, ranks, dtype=np.int64)
 
 
+def _each_to_each(ranks: int) -> tuple[Ints, Ints]:
+    """Return each rank for each other one, and how far on that is: first for all the next one."""
+    return np.tile(np.arange(ranks), ranks - 1), np.repeat(np.arange(1, ranks), ranks)
+
+
 # To one and from one
 
 
@@ -86,10 +91,8 @@ def linear_reduce(ranks: int) -> Messages:
 
 def ring_allgather(ranks: int) -> Messages:
     """Return a ring on which each rank hands on what it received last."""
-    rank = np.arange(ranks)
-    steps = np.repeat(np.arange(ranks - 1), ranks)
-    source = np.tile(rank, ranks - 1)
-    return messages(steps, source, (source + 1) % ranks, (source - steps) % ranks, 1)
+    rank, far = _each_to_each(ranks)
+    return messages(far - 1, rank, (rank + 1) % ranks, (rank + 1 - far) % ranks, 1)
 
 
 def bruck_allgather(ranks: int) -> Messages:
@@ -102,8 +105,7 @@ def bruck_allgather(ranks: int) -> Messages:
 
 def linear_allgather(ranks: int) -> Messages:
     """Return one message of each rank to each other, all at once, beginning with the next."""
-    rank = np.tile(np.arange(ranks), ranks - 1)
-    far = np.repeat(np.arange(1, ranks), ranks)
+    rank, far = _each_to_each(ranks)
     return messages(0, rank, (rank + far) % ranks, rank, 1)
 
 
@@ -202,8 +204,7 @@ def recursive_halving_reduce(ranks: int) -> Messages:
 
 def pairwise_reduce_scatter(ranks: int) -> Messages:
     """Return p - 1 steps, in each of which a rank sends another one its block."""
-    rank = np.tile(np.arange(ranks), ranks - 1)
-    far = np.repeat(np.arange(1, ranks), ranks)
+    rank, far = _each_to_each(ranks)
     target = (rank + far) % ranks
     return messages(far - 1, rank, target, target, 1)
 
@@ -216,9 +217,8 @@ def linear_reduce_scatter(ranks: int) -> Messages:
 
 def ring_reduce_scatter(ranks: int) -> Messages:
     """Return a ring on which each block collects the parts of all, to its owner."""
-    steps = np.repeat(np.arange(ranks - 1), ranks)
-    source = np.tile(np.arange(ranks), ranks - 1)
-    return messages(steps, source, (source + 1) % ranks, (source - steps - 1) % ranks, 1)
+    rank, far = _each_to_each(ranks)
+    return messages(far - 1, rank, (rank + 1) % ranks, (rank - far) % ranks, 1)
 
 
 def linear_scan(ranks: int) -> Messages:
@@ -247,8 +247,7 @@ def linear_alltoall(ranks: int) -> Messages:
 
 def pairwise_alltoall(ranks: int) -> Messages:
     """Return p - 1 steps, in each of which a rank sends to one and receives from one."""
-    rank = np.tile(np.arange(ranks), ranks - 1)
-    far = np.repeat(np.arange(1, ranks), ranks)
+    rank, far = _each_to_each(ranks)
     target = (rank + far) % ranks
     return messages(far - 1, rank, target, rank * ranks + target, 1)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from dvsim.core.cycle import CycleCore
 from dvsim.core.faulty import Faulty
@@ -21,10 +22,8 @@ from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import card_names, nearest
 from dvsim.scenario.quantity import UnitError, read, whole
+from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
-
-if TYPE_CHECKING:
-    from dvsim.scenario.types import Card
 
 CARDS = {"loggops": "loggops", "fdr": "fdr-verbs", "aries": "aries-ugni"}
 """Short names of cards of kind loggops; any other card of that kind goes by its own."""
@@ -197,6 +196,28 @@ def _rate(text: object) -> float:
     return value
 
 
+def _factor(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = 0.0
+    if not 1 <= number <= MOST_SLOWER:
+        raise UnitError(f"must be a number from 1 to {MOST_SLOWER}, is {value}")
+    return number
+
+
+def _whole(value: object) -> int:
+    if not str(value).isdigit():
+        raise UnitError(f"must be a whole number, is {value}")
+    return int(str(value))
+
+
+def _one_of(names: Sequence[str], value: object) -> str:
+    if str(value) not in names:
+        raise UnitError(f"must be {' or '.join(names)}, not '{value}'", nearest(str(value), names))
+    return str(value)
+
+
 LOGGOPS: Mapping[str, tuple[str, Callable[[object], int]]] = {
     "L": ("latency_ps", _time),
     "o": ("overhead_ps", _time),
@@ -207,10 +228,18 @@ LOGGOPS: Mapping[str, tuple[str, Callable[[object], int]]] = {
 }
 """Settings of LogGOPS: the field of `Costs` of each, and how it is read."""
 
-VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity", "dma_slow", "landing")
-"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency, of fidelity flow. Of
-fidelity cycle: `dma_slow`, how many times longer DMA takes, a fault of the cards; `landing`, where
-messages end, in memory of the host or in SRAM of the card."""
+VORTEX: Mapping[str, Callable[[object], Any]] = {
+    **{key: LOGGOPS[key][1] for key in "oOSL"},
+    "rate": _rate,
+    "planes": _whole,
+    "link": _whole,
+    "fidelity": partial(_one_of, FIDELITIES),
+    "dma_slow": _factor,
+    "landing": partial(_one_of, LANDINGS),
+}
+"""Settings of a Data Vortex, and how each is read. Of fidelity flow: `L`, what card and PCIe add to
+the latency. Of fidelity cycle: `dma_slow`, how many times longer DMA takes, a fault of the cards;
+`landing`, where messages end, in memory of the host or in SRAM of the card."""
 
 
 def names() -> list[str]:
@@ -220,7 +249,7 @@ def names() -> list[str]:
 
 def settings_of(name: str) -> tuple[str, ...]:
     """Return the settings that a fabric knows."""
-    return VORTEX if name in PRESETS or name == SMALLEST else tuple(LOGGOPS)
+    return tuple(VORTEX if name in PRESETS or name == SMALLEST else LOGGOPS)
 
 
 def choose(
@@ -290,60 +319,24 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
 
 
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
-    fidelity = _one_of(settings, "fidelity", FIDELITIES)
+    fidelity = settings.get("fidelity", FIDELITIES[0])
+    model: Model = read_setting("fidelity", fidelity, VORTEX["fidelity"])
     for key, own in ONLY.items():
-        if key in settings and own != fidelity:
-            message = f"is of fidelity '{own}'; this is '{fidelity}'"
+        if key in settings and own != model:
+            message = f"is of fidelity '{own}'; this is '{model}'"
             raise ScenarioError.at(Argument("overrides"), message, key)
+    text = {key: settings[key] for key in VORTEX if key in settings}
+    given = {key: read_setting(key, value, VORTEX[key]) for key, value in text.items()}
     card = load_card(VORTEX_CARD)
-    whole_numbers = {
-        key: read_setting(key, settings[key], _whole)
-        for key in ("planes", "link")
-        if key in settings
-    }
     try:
-        network = Network(name, **whole_numbers)
+        network = Network(name, **{key: given[key] for key in ("planes", "link") if key in given})
     except ValueError as error:
         raise ScenarioError.at(Argument("overrides"), str(error)) from None
-    extra = card["dma_setup"] + card["pio_write"]
-    if "L" in settings:
-        extra = read_setting("L", settings["L"], _time)
-    rate = min(card["port_rate"], card["pcie_rate"])
-    if "rate" in settings:
-        rate = read_setting("rate", settings["rate"], _rate)
+    extra = given.get("L", card["dma_setup"] + card["pio_write"])
+    rate = given.get("rate", min(card["port_rate"], card["pcie_rate"]))
     costs = Costs(0, card["pio_write"], 0, 0, 0, load_card("loggops")["eager"])
-    changed = tuple(
-        f"{key}={settings[key]}"
-        for key in ("L", "rate", "dma_slow", "landing", *whole_numbers)
-        if key in settings
-    )
-    slower = read_setting("dma_slow", settings.get("dma_slow", 1), _factor)
-    model: Model = "cycle" if fidelity == "cycle" else "flow"
-    in_sram = _one_of(settings, "landing", LANDINGS) == "sram"
+    shown = ("L", "rate", "dma_slow", "landing", "planes", "link")
+    changed = tuple(f"{key}={text[key]}" for key in shown if key in text)
+    slower, in_sram = given.get("dma_slow", 1.0), given.get("landing") == "sram"
     chosen = Chosen(name, model, costs, card, network, rate, extra, slower, in_sram, changed)
-    return _with_costs(chosen, {key: settings[key] for key in ("o", "O", "S") if key in settings})
-
-
-def _one_of(settings: Mapping[str, object], key: str, names: Sequence[str]) -> str:
-    """Return the name that a setting has, by default the first."""
-    setting = str(settings.get(key, names[0]))
-    if setting not in names:
-        message = f"must be {' or '.join(names)}, not '{setting}'"
-        raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(setting, names))
-    return setting
-
-
-def _factor(value: object) -> float:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = 0.0
-    if not 1 <= number <= MOST_SLOWER:
-        raise UnitError(f"must be a number from 1 to {MOST_SLOWER}, is {value}")
-    return number
-
-
-def _whole(value: object) -> int:
-    if not str(value).isdigit():
-        raise UnitError(f"must be a whole number, is {value}")
-    return int(str(value))
+    return _with_costs(chosen, {key: text[key] for key in "oOS" if key in text})

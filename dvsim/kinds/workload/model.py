@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.kinds.workload.fabrics import choose
+from dvsim.kinds.workload.collectives import Collectives
+from dvsim.kinds.workload.fabrics import Chosen, choose
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.readers import read
-from dvsim.kinds.workload.replay import places_of, prepared, replay_graph
-
-if TYPE_CHECKING:
-    from dvsim.kinds.workload.collectives import Collectives
-    from dvsim.kinds.workload.fabrics import Chosen
-    from dvsim.kinds.workload.replay import Replay
-    from dvsim.kinds.workload.scenario import WorkloadScenario
-    from dvsim.kinds.workload.skeletons import Skeleton
+from dvsim.kinds.workload.replay import Replay, places_of, prepared, replay_graph
+from dvsim.kinds.workload.scenario import WorkloadScenario
+from dvsim.kinds.workload.skeletons import Skeleton
 
 KEPT = 4  # traces
 

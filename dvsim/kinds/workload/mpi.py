@@ -16,15 +16,7 @@ from functools import partialmethod
 from typing import Any, NoReturn
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import (
-    ANY,
-    CALC,
-    COLLECTIVE_TAG,
-    RECV,
-    RELEASE_TAG,
-    SEND,
-    file_of,
-)
+from dvsim.kinds.workload.check import ANY, CALC, COLLECTIVE_TAG, RECV, RELEASE_TAG, SEND, file_of
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.operations import (
@@ -62,11 +54,7 @@ class Program:
     """
 
     def __init__(
-        self,
-        ranks: int,
-        name: str = "",
-        files: Iterable[str] = (),
-        table: Collectives = MPICH,
+        self, ranks: int, name: str = "", files: Iterable[str] = (), table: Collectives = MPICH
     ) -> None:
         self.ranks = ranks
         self.table = table

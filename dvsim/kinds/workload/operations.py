@@ -6,13 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dvsim.kinds.workload.check import (
-    ANSWER_TAG,
-    CALC,
-    CARRIED_TAG,
-    RELEASE_TAG,
-    REQUEST_TAG,
-)
+from dvsim.kinds.workload.check import ANSWER_TAG, CALC, CARRIED_TAG, RELEASE_TAG, REQUEST_TAG
 from dvsim.kinds.workload.graph import Builder
 from dvsim.kinds.workload.schedule import Schedule
 

@@ -186,10 +186,7 @@ def places_of(
 
 
 def replay_graph(
-    graph: Graph,
-    fabric: Chosen,
-    placement: str | Sequence[int] = "linear",
-    seed: int = 1,
+    graph: Graph, fabric: Chosen, placement: str | Sequence[int] = "linear", seed: int = 1
 ) -> Replay:
     """Run a program over a fabric.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from dvsim.errors import Argument, ScenarioError
 from dvsim.kinds.workload.fabrics import choose, names, settings_of
 from dvsim.kinds.workload.fit import fitted, measurements
-from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
 from dvsim.scenario.find import nearest
@@ -60,18 +59,13 @@ def replays(
     sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read
     if faults and all(fabric.network is None for fabric in sound):
         raise wrong("fault", f"is of a Data Vortex; there is {', '.join(asked)}")
-    graph = prepared(read_trace(trace), factor, slow)
+    graph = prepared(read(trace), factor, slow)
     chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
     if fit:
         chosen[0] = fitted(
             chosen[0], [measurement for path in fit for measurement in measurements(path)]
         )
     return [replay_graph(graph, fabric, ports, seed) for fabric in chosen]
-
-
-def read_trace(trace: str | Path) -> Graph:
-    """Return the operations of a trace."""
-    return read(trace)
 
 
 def wrong(key: str, message: str) -> ScenarioError:

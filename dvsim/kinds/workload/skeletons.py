@@ -254,11 +254,7 @@ class Sweep3d(Skeleton):
                 self._block(bulk, sizes, ((dx, 0, self.ny * cell), (0, dy, self.nx * cell)), work)
 
     def _block(
-        self,
-        bulk: Bulk,
-        sizes: Sequence[int],
-        ways: Sequence[tuple[int, int, int]],
-        work: int,
+        self, bulk: Bulk, sizes: Sequence[int], ways: Sequence[tuple[int, int, int]], work: int
     ) -> None:
         beside = [(*_beside(sizes, way[:2]), way[2]) for way in ways]
         bulk.compute()

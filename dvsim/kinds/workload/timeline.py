@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dvsim.emulation.trace.timeline import PS_PER_NS, Event
+from dvsim.emulation.trace.timeline import PS_PER_NS, Event, Timeline
 from dvsim.kinds.workload.check import CALC, NAMES, SEND
 
 if TYPE_CHECKING:
-    from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.replay import Replay
 
 

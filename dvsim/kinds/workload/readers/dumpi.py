@@ -161,13 +161,7 @@ class _Rank:
         return self.program.communicator(key, members)
 
     def _message(
-        self,
-        call: Call,
-        key: Key,
-        fields: Sequence[int],
-        request: Hashable,
-        *,
-        sends: bool,
+        self, call: Call, key: Key, fields: Sequence[int], request: Hashable, *, sends: bool
     ) -> int | None:
         """Add a message: count, type, rank, tag; return the place of a receive from any."""
         count, kind, peer, tag = fields
