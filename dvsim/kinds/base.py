@@ -12,6 +12,7 @@ import importlib
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -42,9 +43,6 @@ DEFAULT = "rabbitmq"
 
 Own = Any
 """A scenario or a result of a kind itself, of which only that kind knows the class."""
-
-Questions = Mapping[str, Spec]
-"""Scenarios by what they ask, as TOML."""
 
 
 class Order(NamedTuple):
@@ -89,6 +87,27 @@ class How:
         """Return the version, with a digest of the code of a kind that dvsim does not bring."""
         code = kind_of(scenario).code
         return f"{self.version}.{code}" if code else self.version
+
+
+@dataclass(frozen=True)
+class Job:
+    """What scenarios are run with, and what is to be noted of it.
+
+    Attributes:
+        how: How they are run.
+        workers: Processes; 1 runs in this one.
+        progress: Show progress on stderr.
+        command: What was typed, for the manifests.
+        whole: The scenarios before they were scaled, by what they ask, as TOML.
+        started: When.
+    """
+
+    how: How
+    workers: int
+    progress: bool
+    command: str | Sequence[str]
+    whole: Mapping[str, Spec]
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 class Metric(NamedTuple):
@@ -215,7 +234,9 @@ class Kind:
         raise NotImplementedError
 
     def untraceable(self, scenario: Own) -> str | None:
-        """Return why a scenario has no timeline; None if it has one."""
+        """Return why a scenario has no timeline; None if it has one: its kind has `trace`."""
+        if type(self).trace is not Kind.trace:
+            return None
         return f"a scenario of kind '{self.name}' has no timeline"
 
     def trace(self, scenario: Own, seed: int, timeline: Own) -> dict[str, Any]:
@@ -230,23 +251,8 @@ class Kind:
         """Return about how long a replication of a point takes, to tell if more processes pay."""
         return 1.0
 
-    def made(
-        self,
-        scenarios: Sequence[Own],
-        how: How,
-        workers: int,
-        progress: bool,
-        command: str | Sequence[str],
-        whole: Questions,
-    ) -> Generator[Any, None, None]:
+    def made(self, scenarios: Sequence[Own], job: Job) -> Generator[Any, None, None]:
         """Run scenarios and yield the result of each, in order; closing it ends what works for it.
-
-        Args:
-            scenarios, how: What is run, and how.
-            workers: Processes; 1 runs in this one.
-            progress: Show progress on stderr.
-            command: What was typed, for the manifests.
-            whole: The scenarios before they were scaled, by question.
 
         Raises:
             RunFailed: If a run fails or does not fit in memory, or a worker dies.
@@ -354,7 +360,7 @@ def kind_named(name: str) -> Kind:
             imported.
     """
     if name in OWN:
-        kind: Kind = importlib.import_module(OWN[name]).KIND
+        kind: Kind = imported(f"{OWN[name]}:KIND")
         return kind
     from importlib.metadata import entry_points
 
@@ -372,6 +378,12 @@ def kind_named(name: str) -> Kind:
         message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
         raise ScenarioError.at("", message, "kind") from error
     return loaded
+
+
+def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return what ``MODULE:NAME`` names."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def metric_of(name: str, unit: str) -> Metric:

@@ -10,9 +10,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
+from dvsim.kinds.base import Job, Kind, Own, Plain, Reading, imported
 from dvsim.scenario.document import Document
-from dvsim.study.points_text import lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,19 +28,22 @@ class PointsKind(Kind):
         shown: Those that a table for people has.
         work: What a reading counts, and that a second in words, for the progress; empty for
             nothing.
+        study, text: The class of its studies, and what yields one as people read it, each as
+            ``MODULE:NAME``: they are imported when they are needed.
     """
 
     studies = True
     units: ClassVar[Mapping[str, str]]
     shown: ClassVar[Sequence[str]] = ()
     work: ClassVar[tuple[str, str]] = ("", "")
+    study: ClassVar[str] = "dvsim.study.points:PointsStudy"
+    text: ClassVar[str] = "dvsim.study.points_text:lines_of"
 
     @property
     def result(self) -> type[PointsStudy]:
         """The class of its studies."""
-        from dvsim.study.points import PointsStudy
-
-        return PointsStudy
+        study: type[PointsStudy] = imported(self.study)
+        return study
 
     @property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
@@ -81,23 +83,16 @@ class PointsKind(Kind):
         """Return what else a manifest says; JSON types."""
         return {}
 
-    def made(
-        self,
-        scenarios: Sequence[Own],
-        how: How,
-        workers: int,
-        progress: bool,
-        command: str | Sequence[str],
-        whole: Questions,
-    ) -> Generator[PointsStudy, None, None]:
+    def made(self, scenarios: Sequence[Own], job: Job) -> Generator[PointsStudy, None, None]:
         """Run scenarios and yield the study of each; otherwise as `Kind.made`."""
         from dvsim.kinds.study import studies
 
-        return studies(self, scenarios, how, workers, progress, command)
+        return studies(self, scenarios, job)
 
     def lines(self, result: Own) -> Iterator[Any]:
-        """Yield the table of points: their metrics with half of the 95 % interval."""
-        return lines_of(result)
+        """Yield what was asked and the table of points, or what `text` yields instead."""
+        lines: Iterator[Any] = imported(self.text)(result)
+        return lines
 
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
         """Return the columns of the points."""

@@ -11,13 +11,12 @@ import math
 import time
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import How, Job, kind_of
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
@@ -49,15 +48,10 @@ class Done(NamedTuple):
 
 
 def studies(
-    kind: PointsKind,
-    scenarios: Sequence[Spec],
-    how: How,
-    workers: int,
-    progress: bool,
-    command: str | Sequence[str],
+    kind: PointsKind, scenarios: Sequence[Spec], job: Job
 ) -> Generator[PointsStudy, None, None]:
     """Run scenarios of one kind and yield the study of each; see `dvsim.kinds.base.Kind.made`."""
-    started = datetime.now(UTC)
+    how = job.how
     groups = [list(_tasks(kind, own, how)) for own in scenarios]
     runs_of = [sum(len(task.replications) for task in group) for group in groups]
     parts: dict[Hashable, Part] = {
@@ -65,8 +59,8 @@ def studies(
         for own in scenarios
         for point in range(len(own.points))
     }
-    with Progress(sum(runs_of), visible=progress, what="runs", parts=parts) as shown:
-        rows = pooled(run_task, groups, workers)
+    with Progress(sum(runs_of), visible=job.progress, what="runs", parts=parts) as shown:
+        rows = pooled(run_task, groups, job.workers)
         with closing(rows):
             for scenario, results in zip(scenarios, rows, strict=True):
                 runs: list[Done] = []
@@ -77,7 +71,7 @@ def studies(
                         sum(point.work_s for point in some),
                     )
                     shown.done(scenario.name, len(some), _amounts(kind, some), part, took_s)
-                yield study_of(kind, scenario, how, command, runs, started)
+                yield study_of(kind, scenario, job, runs)
 
 
 def run_task(task: Task) -> list[Done]:
@@ -140,25 +134,30 @@ def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:
 def study_of(
     kind: PointsKind,
     scenario: Spec,
-    how: How,
-    command: str | Sequence[str],
+    job: Job,
     runs: Sequence[Done],
-    started: datetime,
     **facts: Any,  # noqa: ANN401 - JSON types
 ) -> PointsStudy:
     """Return the study of runs that have just finished; `facts` are for its manifest."""
     counted, _ = kind.work
     known = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
-    manifest = build_manifest(
+    known |= kind.known(scenario) | facts
+    manifest = manifest_of(scenario, job, sum(run.work_s for run in runs), known)
+    tables = kind.gathered(scenario, job.how.seed, runs)
+    return kind.result(scenario, job.how.seed, job.how.replications, None, manifest, **tables)
+
+
+def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a result that took so long; `known` is what its kind says besides."""
+    how = job.how
+    return build_manifest(
         scenario.name,
         version=how.version_of(scenario),
         seed=how.seed,
         replications=how.replications,
-        backend=kind.backend(how),
-        command=command,
-        started=started,
-        wall_s=sum(run.work_s for run in runs),
-        known=known | kind.known(scenario) | facts,
+        backend=kind_of(scenario).backend(how),
+        command=job.command,
+        started=job.started,
+        wall_s=wall_s,
+        known=known,
     )
-    tables = kind.gathered(scenario, how.seed, runs)
-    return kind.result(scenario, how.seed, how.replications, None, manifest, **tables)

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from dvsim.core.code import code_version, emulated_version
 from dvsim.emulation.settings import Emulation
-from dvsim.kinds.base import How, kind_named, kind_of
+from dvsim.kinds.base import How, Job, kind_named, kind_of
 from dvsim.pool import default_workers
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -169,9 +169,8 @@ def simulate(
     for scenario in scenarios:
         groups.setdefault(scenario.KIND, []).append(scenario)
     for name, group in groups.items():
-        processes = workers or default_workers()
-        results = kind_named(name).made(group, how, processes, progress, command, whole)
-        with closing(results):
+        job = Job(how, workers or default_workers(), progress, command, whole)
+        with closing(kind_named(name).made(group, job)) as results:
             yield from results
 
 

@@ -2,8 +2,7 @@
 
 import struct
 
-from dvsim.kinds.workload.readers.dumpi_calls import END, LAYOUTS, NAMES, ROOT
-from dvsim.kinds.workload.readers.dumpi_file import MAGIC, SIZES
+from dvsim.kinds.workload.readers.dumpi_file import END, LAYOUTS, MAGIC, NAMES, ROOT, SIZES
 
 WORLD, NULL, INT, DOUBLE = 2, 1, 9, 14
 SECOND = 1_700_000_000

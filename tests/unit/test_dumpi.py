@@ -12,8 +12,14 @@ from dvsim.kinds.workload.mpi import OWN_TAGS
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
 from dvsim.kinds.workload.readers.dumpi import ISENDS, SENDS
-from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES, ROOT
-from dvsim.kinds.workload.readers.dumpi_file import Trace, read_file
+from dvsim.kinds.workload.readers.dumpi_file import (
+    ALL_CALLS,
+    LAYOUTS,
+    NAMES,
+    ROOT,
+    Trace,
+    read_file,
+)
 
 TAG = COLLECTIVE_TAG
 

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +24,7 @@ from dvsim.emulation.messages import Asked, Seen
 from dvsim.emulation.queues import Place, measured
 from dvsim.emulation.settings import CLUSTERS, Emulation
 from dvsim.errors import Argument, Fault, RunFailed
-from dvsim.kinds.base import How, Plain
+from dvsim.kinds.base import Job, Plain
 from dvsim.kinds.cluster.measures import MS, QUANTILES, quantiles
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.run import PS, consumers_of, deaths_of, factor_of
@@ -115,21 +114,17 @@ def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
 
 
 def emulated(
-    kind: PointsKind,
-    scenarios: Sequence[ClusterScenario],
-    how: How,
-    progress: bool,
-    command: str | Sequence[str],
+    kind: PointsKind, scenarios: Sequence[ClusterScenario], job: Job
 ) -> Generator[PointsStudy, None, None]:
     """Measure scenarios and yield the study of each.
 
     Raises:
         RunFailed: If a node cannot be reached, or a message is nowhere.
     """
-    started = datetime.now(UTC)
+    how = job.how
     question = {id(own): kind.question(own, how.emulation) for own in scenarios}
     tasks = sum(len(own.points) for own in scenarios) * how.replications
-    with Progress(tasks, visible=progress, what="runs") as shown:
+    with Progress(tasks, visible=job.progress, what="runs") as shown:
         for scenario in scenarios:
             runs = []
             downs: list[tuple[str, float, float]] = []
@@ -138,7 +133,7 @@ def emulated(
                 shown.done(scenario.name, 1, {})
             runs.sort(key=lambda run: (run.point, run.replication))
             known = {"question": question[id(scenario)]} | ({"downs": downs} if downs else {})
-            yield study_of(kind, scenario, how, command, runs, started, emulated=known)
+            yield study_of(kind, scenario, job, runs, emulated=known)
 
 
 def _runs(

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Keys, Order, Plain, Questions
+from dvsim.kinds.base import Job, Keys, Order, Plain
 from dvsim.kinds.cluster.metrics import DESCRIBED, METRICS, SHOWN
 from dvsim.kinds.cluster.spec import MOST_CLIENTS, MOST_NODES, MOST_SECONDS, ROLES, ClusterScenario
 from dvsim.kinds.points import PointsKind
@@ -19,7 +19,6 @@ from dvsim.scenario.units import format_value
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.kinds.cluster.result import ClusterStudy
     from dvsim.study.points import PointsStudy
 
 PS = 1e-12
@@ -51,13 +50,7 @@ class ClusterKind(PointsKind):
     units = METRICS
     described = DESCRIBED
     shown = SHOWN
-
-    @property
-    def result(self) -> type[ClusterStudy]:
-        """The class of its studies."""
-        from dvsim.kinds.cluster.result import ClusterStudy
-
-        return ClusterStudy
+    study = "dvsim.kinds.cluster.result:ClusterStudy"
 
     def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Return the cards of a cluster."""
@@ -153,20 +146,14 @@ class ClusterKind(PointsKind):
         return scenario.scaled(1.0 if scale is None else scale)
 
     def made(
-        self,
-        scenarios: Sequence[ClusterScenario],
-        how: How,
-        workers: int,
-        progress: bool,
-        command: str | Sequence[str],
-        whole: Questions,
+        self, scenarios: Sequence[ClusterScenario], job: Job
     ) -> Generator[PointsStudy, None, None]:
         """Simulate or emulate scenarios and yield the study of each; otherwise as `Kind.made`."""
-        if how.emulation is None:
-            return super().made(scenarios, how, workers, progress, command, whole)
+        if job.how.emulation is None:
+            return super().made(scenarios, job)
         from dvsim.kinds.cluster.emu import emulated
 
-        return emulated(self, scenarios, how, progress, command)
+        return emulated(self, scenarios, job)
 
     def seconds(self, scenario: ClusterScenario) -> float:
         """Return about how long all seconds of a point take."""

@@ -8,14 +8,14 @@ limit, works on it for a time that is affine in calls, messages and bytes, and p
 batching driven by the consumer: nobody waits for a batch to fill, and what arrives meanwhile makes
 the next one.
 
-hop.py      the hop, and the costs of a batch
+hop.py      the hop, the costs of a batch, and turns of hops that share
 machine.py  a host: how threads hinder each other, how they scatter
 port.py     a port of a host with its socket: packets, interrupts
 course.py   how many messages had passed a place by when: rates and latencies
 client.py   applications that publish, and those that consume and acknowledge
-peer.py     streams from host to host with nothing between
+systems.py  streams from host to host with nothing between, or clients around broker nodes
 storage.py  the log of a broker
-broker.py   accept, route, deliver, settle; nodes that hand on to others (brokered.py)
+broker.py   accept, route, deliver, settle
 delivery.py who of the consumers of one queue gets the next messages
 run.py      one run of one point, its figures, and the stages of many
 """

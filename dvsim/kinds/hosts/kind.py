@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.kinds.hosts.result import MessagingStudy
     from dvsim.kinds.hosts.run import Outcome
     from dvsim.kinds.study import Done
 
@@ -95,19 +94,14 @@ class MessagingKind(PointsKind):
     units = UNITS
     messages = True
     shown = SHOWN
+    study = "dvsim.kinds.hosts.result:MessagingStudy"
+    text = "dvsim.kinds.hosts.text:messaging_lines"
     work = ("events", "events/s")
 
     @property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
         """The points, and how busy each stage was."""
         return {**super().tables, "stages": STAGE_COLUMNS}
-
-    @property
-    def result(self) -> type[MessagingStudy]:
-        """The class of its studies."""
-        from dvsim.kinds.hosts.result import MessagingStudy
-
-        return MessagingStudy
 
     def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
         """Run the messages of a point."""
@@ -123,15 +117,6 @@ class MessagingKind(PointsKind):
         from dvsim.kinds.study import points_of
 
         return {"points": points_of(self, runs), "stages": stages_of(runs)}
-
-    def lines(self, result: MessagingStudy) -> Iterator[Any]:
-        """Yield a result as people read it."""
-        from dvsim.kinds.hosts.text import messaging_lines
-
-        return messaging_lines(result)
-
-    def untraceable(self, scenario: MessagingScenario) -> None:
-        """Return that there is always a timeline."""
 
     def trace(self, scenario: MessagingScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first point."""

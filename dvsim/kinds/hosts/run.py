@@ -17,12 +17,11 @@ from dvsim.core.schedule import share
 from dvsim.core.stage import Clock, Process
 from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
-from dvsim.kinds.hosts.brokered import Brokered
 from dvsim.kinds.hosts.client import GRAINS, Traffic
 from dvsim.kinds.hosts.course import Course, Floats, latencies_us, merged
 from dvsim.kinds.hosts.metrics import STAGE_COLUMNS
-from dvsim.kinds.hosts.peer import Peers
 from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.hosts.systems import Brokered, Peers
 
 if TYPE_CHECKING:
     from dvsim.kinds.study import Done

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.emulation.settings import fitted, own_scale
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Keys, Kind, Metric, Order, Plain, Questions
+from dvsim.kinds.base import Job, Keys, Kind, Metric, Order, Plain
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
@@ -117,9 +117,6 @@ class RabbitmqKind(Kind):
 
         return answer_lines(results[0]) if len(results) == 1 else table_lines(results)
 
-    def untraceable(self, scenario: Scenario) -> None:
-        """Return that there is always a timeline."""
-
     def trace(self, scenario: Scenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first iteration."""
         from dvsim.kinds.rabbitmq.iteration import run_iteration
@@ -133,21 +130,11 @@ class RabbitmqKind(Kind):
         size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.path.over_cards else 0.0
         return work.messages * work.iterations * (MESSAGE_S + size_s)
 
-    def made(
-        self,
-        scenarios: Sequence[Scenario],
-        how: How,
-        workers: int,
-        progress: bool,
-        command: str | Sequence[str],
-        whole: Questions,
-    ) -> Generator[Run, None, None]:
+    def made(self, scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
         """Simulate or emulate scenarios and yield the run of each; otherwise as `Kind.made`."""
         from dvsim.kinds.rabbitmq.run import emulated, simulated
 
-        if how.emulation is not None:
-            return emulated(scenarios, how, progress, command, whole)
-        return simulated(scenarios, how, workers, progress, command)
+        return (simulated if job.how.emulation is None else emulated)(scenarios, job)
 
     def unsuited(self, scenario: Scenario, emulation: Any) -> Iterator[Fault]:  # noqa: ANN401
         """Yield a cluster, another probe than that of the harness, and messages too few."""

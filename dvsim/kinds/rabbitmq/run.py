@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from dvsim.core.probe import Iteration
 from dvsim.emulation.settings import size_facts, size_text
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import Job, kind_of
 from dvsim.kinds.rabbitmq.sim import Begun, simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Tables
+from dvsim.kinds.study import manifest_of
 from dvsim.progress import Part, Progress
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.spec import Spec
-from dvsim.study.manifest import build_manifest, run_facts
+from dvsim.study.manifest import run_facts
 from dvsim.study.run import Run
 
 
-def simulated(
-    scenarios: Sequence[Scenario],
-    how: How,
-    workers: int,
-    progress: bool,
-    command: str | Sequence[str],
-) -> Generator[Run, None, None]:
+def simulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
     """Simulate scenarios and yield the run of each."""
-    started = datetime.now(UTC)
+    how = job.how
     begun = [_begun(how.begun.get(to_toml(scenario))) for scenario in scenarios]
     times = [how.replications - (old.replications if old else 0) for old in begun]
     parts: dict[Hashable, Part] = {
@@ -37,38 +30,31 @@ def simulated(
         for scenario, number in zip(scenarios, times, strict=True)
     }
     tasks = sum(part.tasks for part in parts.values())
-    with Progress(tasks, visible=progress, parts=parts) as shown:
+    with Progress(tasks, visible=job.progress, parts=parts) as shown:
         simulated = simulate(
             scenarios,
             seed=how.seed,
             replications=how.replications,
-            workers=workers,
+            workers=job.workers,
             on_task=partial(_count, shown),
             begun=begun,
         )
         with closing(simulated):
             for scenario, tables in zip(scenarios, simulated, strict=True):
-                yield _run(scenario, how, tables, started, command)
+                yield _run(scenario, job, tables)
 
 
-def emulated(
-    scenarios: Sequence[Scenario],
-    how: How,
-    progress: bool,
-    command: str | Sequence[str],
-    whole: Mapping[str, Spec],
-) -> Generator[Run, None, None]:
+def emulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
     """Emulate scenarios and yield the run of each."""
     from dvsim.kinds.rabbitmq.emu import emulate
 
-    emulation = how.emulation
-    started = datetime.now(UTC)
+    how, whole, emulation = job.how, job.whole, job.how.emulation
     parts: dict[Hashable, Part] = {
         id(scenario): Part(scenario.tasks * how.replications, scenario.workload.messages)
         for scenario in scenarios
     }
     tasks = sum(part.tasks for part in parts.values())
-    with Progress(tasks, visible=progress, parts=parts) as shown:
+    with Progress(tasks, visible=job.progress, parts=parts) as shown:
         for scenario in scenarios:
             shown.note(size_text(scenario, whole[to_toml(scenario)], emulation))
         emulated = emulate(
@@ -83,7 +69,7 @@ def emulated(
             for scenario, (tables, facts) in zip(scenarios, emulated, strict=True):
                 size = size_facts(scenario, whole[to_toml(scenario)])
                 known = {"question": emulation.question(), **size, **facts}
-                yield _run(scenario, how, tables, started, command, known)
+                yield _run(scenario, job, tables, known)
 
 
 def _expected_s(scenario: Scenario) -> float:
@@ -99,27 +85,12 @@ def _begun(run: Run | None) -> Begun | None:
 
 
 def _run(
-    scenario: Scenario,
-    how: How,
-    tables: Tables,
-    started: datetime,
-    command: str | Sequence[str],
-    emulated: dict[str, Any] | None = None,
+    scenario: Scenario, job: Job, tables: Tables, emulated: dict[str, Any] | None = None
 ) -> Run:
     """Return a run that has just finished."""
-    backend = "sim" if emulated is None else "emu"
-    manifest = build_manifest(
-        scenario.name,
-        version=how.version,
-        seed=how.seed,
-        replications=how.replications,
-        backend=backend,
-        command=command,
-        started=started,
-        wall_s=tables.work_s,
-        known=run_facts(scenario, tables.counters, emulated),
-    )
-    asked = (scenario, how.seed, how.replications, backend)
+    facts = run_facts(scenario, tables.counters, emulated)
+    manifest = manifest_of(scenario, job, tables.work_s, facts)
+    asked = (scenario, job.how.seed, job.how.replications, manifest["backend"])
     return Run(*asked, None, manifest, tables.samples, tables.counters)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.study import Done
     from dvsim.kinds.switch.model import Measured
-    from dvsim.kinds.switch.result import Study
 
 _COUNT = Order("whole", -bounds.COUNT, bounds.COUNT)  # what is none is refused by the switch
 NODE_UPDATES = 5e8  # in a second, about
@@ -133,15 +132,10 @@ class SwitchKind(PointsKind):
     described = METRICS
     units = UNITS
     shown = SHOWN
+    study = "dvsim.kinds.switch.result:Study"
+    text = "dvsim.kinds.switch.text:study_lines"
     tables = TABLES
     work = ("node_updates", "node updates/s")
-
-    @property
-    def result(self) -> type[Study]:
-        """The class of its studies."""
-        from dvsim.kinds.switch.result import Study
-
-        return Study
 
     def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
         """Run the switch or network."""
@@ -163,12 +157,6 @@ class SwitchKind(PointsKind):
         from dvsim.kinds.switch.model import slot_of
 
         return {"slot_ps": slot_of(scenario)}
-
-    def lines(self, result: Study) -> Iterator[Any]:
-        """Yield a result as people read it."""
-        from dvsim.kinds.switch.text import study_lines
-
-        return study_lines(result)
 
     def untraceable(self, scenario: SwitchScenario) -> str | None:
         """Return why nothing of a switch is recorded."""

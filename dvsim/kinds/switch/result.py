@@ -21,10 +21,6 @@ class Study(PointsStudy):
     """The outcome of a scenario of a switch or network.
 
     Attributes:
-        scenario: What was asked, resolved.
-        seed, replications: How it was asked.
-        folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.study.manifest`.
         points, histograms, cylinders, theory, events, queues: Tables with the columns of `TABLES`.
     """
 

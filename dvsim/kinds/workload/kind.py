@@ -52,6 +52,7 @@ class WorkloadKind(PointsKind):
     }
     units = METRICS
     shown = ("time", "message_rate")
+    text = "dvsim.kinds.workload.text:study_lines"
 
     def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
         """Ask for a trace or a skeleton."""
@@ -146,15 +147,6 @@ class WorkloadKind(PointsKind):
         metrics |= {f"{part}_time": value / 1000 for part, value in replay.parts.items()}
         metrics |= {"messages": replay.graph.messages, "bytes": replay.graph.bytes}
         return Plain({name: float(metrics[name]) for name in self.units}, fidelity="flow")
-
-    def lines(self, result: Any) -> Iterator[Any]:  # noqa: ANN401 - as in the contract
-        """Yield a result as people read it: the time of each point and what it is spent on."""
-        from dvsim.kinds.workload.text import study_lines
-
-        return study_lines(result)
-
-    def untraceable(self, scenario: WorkloadScenario) -> None:
-        """Return that there is always a timeline."""
 
     def trace(self, scenario: WorkloadScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Replay the first point."""

@@ -1,7 +1,8 @@
-"""Publishers, broker nodes and consumers: every message crosses a link to the broker and one away.
+"""Both patterns: streams from host to host with nothing between, or clients around broker nodes.
 
-Each client has a host of its own, so the ports of the broker host are what many streams share: one
-way in, one way out. Federated nodes hang on the first one and have their own consumers.
+With brokers every message crosses a link to the broker and one away. Each client has a host of its
+own, so the ports of the broker host are what many streams share: one way in, one way out. Federated
+nodes hang on the first one and have their own consumers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,59 @@ from dvsim.kinds.hosts.hop import Arrive, Hop, Shared, Turns
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
+
+WIRE = "link"
+
+
+class Peers:
+    """The system of pattern ``peer``.
+
+    Attributes:
+        publishers, consumers: One of each for a stream.
+        links: Links that every message crosses.
+    """
+
+    links = 1.0
+
+    def __init__(
+        self, clock: Clock, setting: MessagingScenario, traffic: Traffic, draws: Streams
+    ) -> None:
+        flow, cards = setting.workload, setting.cards
+        streams, engine, card = flow.streams, cards["client"], cards["link"]
+        threads = streams * engine["threads"]
+        hosts = [
+            Machine(cards["host"], name, streams, threads, draws) for name in ("sender", "receiver")
+        ]
+        port = Turns(clock)
+        grain = ping_grain(card, traffic.frame) if flow.mode == "ping" else BURST
+        self.publishers: list[Publisher] = []
+        self.consumers: list[Consumer] = []
+        self._wires: list[Hop] = []
+        for number in range(streams):
+            credit = partial(self._credit, clock, card["latency"], number)
+            consumer = Consumer(clock, engine, card, hosts[1], traffic, credit)
+            wire = link(clock, WIRE, card, traffic.frame, consumer.hops[0], port, grain=grain)
+            self.consumers.append(consumer)
+            self._wires.append(wire)
+            self.publishers.append(Publisher(clock, engine, card, hosts[0], traffic, wire.arrive))
+
+    @property
+    def stages(self) -> list[Shared]:
+        """What can be busy: each thread, and the port that all streams share."""
+        return [*_threads(self), Shared(WIRE, self._wires)]
+
+    @property
+    def taken(self) -> Course:
+        """Course of what was taken in: of the first stream, as good as any."""
+        return self.publishers[0].passed
+
+    def expected(self, messages: int) -> int:
+        """Return how many messages are consumed when so many are published."""
+        return messages
+
+    def _credit(self, clock: Clock, latency_ps: int, number: int, messages: int) -> None:
+        delayed(clock, latency_ps, partial(self.publishers[number].allow, messages))
+
 
 INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link between brokers"
 
@@ -67,9 +121,7 @@ class Brokered:
     @property
     def stages(self) -> list[Shared]:
         """What can be busy: each thread of a client, the ports, threads and logs of the nodes."""
-        clients: list[Publisher | Consumer] = [*self.publishers, *self.consumers]
-        own = [hop for client in clients for hop in client.hops]
-        shared = [Shared(hop.kind, [hop]) for hop in own]
+        shared = _threads(self)
         shared += [Shared(wires[0].kind, wires) for wires in self._ports.values()]
         for node in self.nodes:
             shared += node.stages
@@ -141,3 +193,9 @@ class Brokered:
 
     def _settle(self, member: int, messages: int) -> None:
         delayed(self._clock, self._latency, partial(self._settlers[member], messages))
+
+
+def _threads(system: Peers | Brokered) -> list[Shared]:
+    """Return each thread of the clients, which shares nothing with another."""
+    clients: list[Publisher | Consumer] = [*system.publishers, *system.consumers]
+    return [Shared(hop.kind, [hop]) for client in clients for hop in client.hops]
