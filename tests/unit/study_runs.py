@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import How, Job, kind_of
 from dvsim.kinds.switch.spec import Compare, Record, SwitchScenario, SwitchTable, TrafficTable
 
 MANIFEST = {
@@ -34,7 +34,7 @@ def scenario_of(name, *, switch=None, traffic=None, vary=(), compare=(), record=
 def study_of(scenario, replications=3, seed=1):
     """Run a scenario in this process."""
     how = How("0.1.0", seed, replications)
-    (study,) = kind_of(scenario).made([scenario], how, 1, False, "", {})
+    (study,) = kind_of(scenario).made([scenario], Job(how, 1, False, "", {}))
     about = MANIFEST | {"command": f"dvsim run {scenario.name}"}
     return replace(study, manifest=about | {"slot_ps": study.slot_ps})
 
