@@ -38,8 +38,9 @@ def program(draw, ranks, messages, cpus, wild, dense):
     for operations in by_rank:
         for place in range(1, len(operations)):
             if draw.random() < dense:
-                join = builder.require if draw.random() < 0.6 else builder.require_start
-                join(operations[place], operations[draw.randrange(place)])
+                started = draw.random() >= 0.6
+                before = operations[draw.randrange(place)]
+                builder.require(operations[place], before, started=started)
     return builder.build()
 
 
