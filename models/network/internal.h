@@ -16,6 +16,7 @@
 #include "vortex/packet.h"
 
 enum { DVSIM_UP = 0, DVSIM_DOWN = 1 };
+enum { DVSIM_AHEAD = 32 }; /* packets whose places are fetched before they are needed */
 enum { DVSIM_MOST_LEVELS = 3, DVSIM_MOST_PARTS = 256 };
 
 /* Where an output leads: an input of a switch of another level, or to the port `box`. */

@@ -3,8 +3,6 @@
 
 #include "network/internal.h"
 
-enum { AHEAD = 16 }; /* packets whose places are fetched before they are needed */
-
 /* Unroll the ring into one of twice the size. */
 int dvsim_network_widen(dvsim_part *p, dvsim_wire *wire)
 {
@@ -84,16 +82,17 @@ static void offer(dvsim_part *p, dvsim_stage *stage, uint64_t word, uint32_t at)
     }
 }
 
-/* What waited goes to the places that have become free. */
+/* What waited goes to the places that have become free. The loop starts from the end: the queue that takes the place
+ * of an empty one has then been visited, and all others are fetched in time. */
 static void refill(dvsim_part *p, dvsim_stage *stage)
 {
-    for (int64_t k = 0; k < stage->active_count;) {
+    for (int64_t k = stage->active_count - 1; k >= 0; k--) {
         const uint32_t at = stage->active[k];
         dvsim_queue *queue = &stage->queues[at];
-        if (k + 2 * AHEAD < stage->active_count) {
-            __builtin_prefetch(&stage->offers[stage->active[k + 2 * AHEAD]], 1);
-            __builtin_prefetch(&stage->queues[stage->active[k + 2 * AHEAD]], 1);
-            __builtin_prefetch(&p->cells[stage->queues[stage->active[k + AHEAD]].first], 1);
+        if (k >= 2 * DVSIM_AHEAD) {
+            __builtin_prefetch(&stage->offers[stage->active[k - 2 * DVSIM_AHEAD]], 1);
+            __builtin_prefetch(&stage->queues[stage->active[k - 2 * DVSIM_AHEAD]], 1);
+            __builtin_prefetch(&p->cells[stage->queues[stage->active[k - DVSIM_AHEAD]].first], 1);
         }
         if (stage->offers[at] == 0) {
             const uint32_t cell = queue->first;
@@ -105,8 +104,6 @@ static void refill(dvsim_part *p, dvsim_stage *stage)
         }
         if (queue->length == 0) {
             stage->active[k] = stage->active[--stage->active_count];
-        } else {
-            k++;
         }
     }
 }
@@ -129,8 +126,8 @@ void dvsim_network_arrive(dvsim_part *p, int64_t index)
         }
         for (; wire->taken < until; wire->taken++) {
             const dvsim_travel *next = &wire->ring[wire->taken & (wire->room - 1)];
-            if (wire->taken + AHEAD < until) {
-                const uint32_t later = wire->ring[(wire->taken + AHEAD) & (wire->room - 1)].at;
+            if (wire->taken + DVSIM_AHEAD < until) {
+                const uint32_t later = wire->ring[(wire->taken + DVSIM_AHEAD) & (wire->room - 1)].at;
                 __builtin_prefetch(&stage->offers[later], 1);
                 __builtin_prefetch(&stage->queues[later], 1);
             }

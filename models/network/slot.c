@@ -84,6 +84,10 @@ static void deliver(dvsim_part *p)
     const dvsim_network *net = p->network;
     dvsim_stage *ports = &p->stages[net->params.levels];
     for (int64_t k = 0; k < p->fresh_count; k++) {
+        if (k + DVSIM_AHEAD < p->fresh_count) {
+            __builtin_prefetch(&ports->offers[p->fresh[k + DVSIM_AHEAD]], 1);
+            __builtin_prefetch(&p->delivered_at[p->fresh[k + DVSIM_AHEAD]], 1);
+        }
         const uint64_t word = ports->offers[p->fresh[k]];
         uint64_t birth = word >> net->birth_shift & net->birth_mask;
         int64_t latency = (int64_t)(((uint64_t)p->now - birth) & net->birth_mask) + net->params.link_slots;
