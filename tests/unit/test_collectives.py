@@ -22,6 +22,12 @@ REDUCING = ("reduce", "allreduce", "reduce_scatter")
 NAMED = [(kind, name) for kind, names in ALGORITHMS_OF.items() for name in names]
 
 
+def sent(found):
+    """How many messages a schedule sends, and their bytes."""
+    sends = found.kind == SEND
+    return int(sends.sum()), int(found.size[sends].sum())
+
+
 def carried(given, message, blocks):
     first = int(given.first[message])
     if first < 0:  # of Bruck's all-to-all
@@ -198,7 +204,7 @@ def test_messages_and_bytes_have_closed_forms(ranks):
     forms = CLOSED | (POWERS if log2(ranks).is_integer() else {})
     for (kind, name), form in forms.items():
         found = schedule(kind, ranks, 96, algorithm=name)
-        assert (found.messages, found.bytes) == form(ranks, 96), (kind, name)
+        assert sent(found) == form(ranks, 96), (kind, name)
 
 
 @pytest.mark.parametrize(("kind", "name"), NAMED)
@@ -225,8 +231,8 @@ def test_sizes_of_their_own_are_kept():
     counts = [5, 0, 7, 11]
     rows = np.arange(16).reshape(4, 4)
     gathered = schedule("gatherv", 4, counts, root=1)
-    assert gathered.bytes == 5 + 7 + 11
-    assert schedule("allgatherv", 4, counts, algorithm="ring").bytes == 3 * 23
+    assert sent(gathered)[1] == 5 + 7 + 11
+    assert sent(schedule("allgatherv", 4, counts, algorithm="ring"))[1] == 3 * 23
     exchanged = schedule("alltoallv", 4, rows.tolist())
     for kind, rank, peer, size in zip(
         exchanged.kind, exchanged.rank, exchanged.peer, exchanged.size, strict=True
@@ -244,7 +250,7 @@ def test_the_table_chooses_by_amount_and_ranks():
     chosen = [table.algorithm("bcast", amount, ranks) for amount, ranks in
               ((99, 8), (100, 8), (100, 3))]  # fmt: skip
     assert chosen == ["linear", "binomial", "ring"]
-    assert schedule("bcast", 3, 99, table=table).messages == 2
+    assert sent(schedule("bcast", 3, 99, table=table))[0] == 2
     defaults = Collectives()
     assert defaults.algorithm("allreduce", 2048, 9) == "recursive_doubling"
     assert defaults.algorithm("allreduce", 2049, 9) == "recursive_halving"

@@ -187,4 +187,5 @@ def test_at_zero_load_a_collective_takes_its_closed_form(kind, name, form, ranks
         program.collective(rank, kind, 64)
     expected = form(ranks, (ranks - 1).bit_length(), 64)
     assert finished(program.graph()).max() == expected
-    assert schedule(kind, ranks, 64, algorithm=name).messages == program.graph().messages
+    sends = schedule(kind, ranks, 64, algorithm=name).kind == SEND
+    assert sends.sum() == program.graph().messages

@@ -95,11 +95,9 @@ class ClusterKind(PointsKind):
         elif work.consumers is not None:
             needed = math.ceil(work.rate * work.processing * PS)
             if work.consumers < needed:
-                yield (
-                    ("workload", "consumers"),
-                    f"{work.consumers} consumers take {_most(scenario):,.0f} msg/s; "
-                    f"{work.rate:,.0f} msg/s need {needed}",
-                )
+                most = work.consumers / (work.processing * PS)
+                message = f"{work.consumers} consumers take {most:,.0f} msg/s"
+                yield ("workload", "consumers"), f"{message}; {work.rate:,.0f} msg/s need {needed}"
 
     def replicate(self, scenario: ClusterScenario, seed: int, replication: int) -> Plain:
         """Run a replication of a point."""
@@ -162,11 +160,6 @@ class ClusterKind(PointsKind):
 
 def _are(nodes: int) -> str:
     return "is 1 node" if nodes == 1 else f"are {nodes} nodes"
-
-
-def _most(scenario: ClusterScenario) -> float:
-    work = scenario.workload
-    return (work.consumers or 0) / (work.processing * PS)
 
 
 def _closed(scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:

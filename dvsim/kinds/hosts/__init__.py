@@ -8,8 +8,8 @@ limit, works on it for a time that is affine in calls, messages and bytes, and p
 batching driven by the consumer: nobody waits for a batch to fill, and what arrives meanwhile makes
 the next one.
 
-hop.py      the hop, the costs of a batch, and turns of hops that share
-machine.py  a host: how threads hinder each other, how they scatter
+hop.py      the hop, turns of hops that share, the costs of a batch on a host, whose threads hinder
+            each other and scatter
 port.py     a port of a host with its socket: packets, interrupts
 course.py   how many messages had passed a place by when: rates and latencies
 client.py   applications that publish, and those that consume and acknowledge

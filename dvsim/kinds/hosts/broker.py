@@ -14,10 +14,9 @@ from dvsim.core.stage import Clock
 from dvsim.kinds.hosts.client import Traffic, sent_by
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
-from dvsim.kinds.hosts.hop import Arrive, Hop, Shared, Turns
-from dvsim.kinds.hosts.machine import Machine
+from dvsim.kinds.hosts.hop import Arrive, Hop, Machine, Shared, Turns
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog, log_of
+from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog
 from dvsim.scenario.units import Law
 
 ACCEPT, SETTLE = "broker: accept", "broker: settle"
@@ -65,9 +64,12 @@ class Node:
         system = setting.system
         self.log: WriteLog | SyncedLog | None = None
         if system.durability != "none":
-            interval = self._card["sync_interval"] if system.durability == "batched" else None
+            card = setting.cards["storage"]
             size = setting.workload.message_bytes + self._card["log_overhead"]
-            self.log = log_of(clock, setting.cards["storage"], size, interval)
+            if system.durability == "batched":
+                self.log = SyncedLog(clock, card, size, self._card["sync_interval"])
+            else:
+                self.log = WriteLog(clock, card, size)
 
     @property
     def stages(self) -> list[Shared]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from dvsim.core.stage import PS_PER_S, Clock, Process
 from dvsim.kinds.hosts.course import Course
-from dvsim.kinds.hosts.hop import Arrive, Hop
-from dvsim.kinds.hosts.machine import Machine
+from dvsim.kinds.hosts.hop import Arrive, Hop, Machine
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 

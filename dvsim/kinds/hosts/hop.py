@@ -1,7 +1,11 @@
-"""Hops: each takes what is there, up to a limit, works on it, passes it on. Some share turns."""
+"""Hops: each takes what is there, up to a limit, works on it, passes it on.
+
+A batch takes as long as its host lets it: threads hinder each other there. Some hops share turns.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -11,6 +15,8 @@ import simpy
 
 from dvsim.core.observer import Observer
 from dvsim.core.stage import Call, Clock
+from dvsim.core.streams import Streams
+from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
 Arrive = Callable[[int], None]
@@ -217,3 +223,36 @@ class Turns:
             self._free -= 1
             granted = heappop(self._waiting)[-1]
             Call(self._clock, granted).after(0)
+
+
+class Machine:
+    """One host with `streams` independent streams of messages and so many threads at work.
+
+    Each further stream lengthens the work on a message by `message_contention` of itself and that
+    on a byte by `byte_contention`: threads share a bus and the caches, and no stream has them for
+    itself. With more threads than cores they take turns.
+
+    Args:
+        card: A card of kind "machine".
+        streams, threads: That are at work all the time.
+    """
+
+    def __init__(self, card: Card, name: str, streams: int, threads: int, draws: Streams) -> None:
+        turns = max(1.0, threads / card["cores"])
+        spread = math.exp(card["run_spread"] * next(draws.normal(f"{name}/run")))
+        self.message_factor = (1 + card["message_contention"] * (streams - 1)) * turns * spread
+        self.byte_factor = (1 + card["byte_contention"] * (streams - 1)) * turns * spread
+        self._scatter: float = card["scatter"]
+        self._draws = draws
+        self._name = name
+        self._made = 0
+
+    def thread(self, kind: str, call: float, *laws: Law) -> Callable[[Batch], float]:
+        """Return what a batch costs a thread of this host, scattered from batch to batch."""
+        cost = Cost(call, *laws, message_factor=self.message_factor, byte_factor=self.byte_factor)
+        if not self._scatter:
+            return cost.ps
+        self._made += 1
+        draws = self._draws.normal(f"{self._name}/{kind}/{self._made}")
+        scatter = self._scatter
+        return lambda batch: cost.ps(batch) * math.exp(scatter * next(draws))

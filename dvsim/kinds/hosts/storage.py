@@ -97,10 +97,3 @@ class SyncedLog:
             self.busy_ps += work
             for then in safe:
                 then()
-
-
-def log_of(clock: Clock, card: Card, frame: int, interval_ps: int | None) -> WriteLog | SyncedLog:
-    """Make the log of a broker; with an interval it is synced, else written at once."""
-    if interval_ps is None:
-        return WriteLog(clock, card, frame)
-    return SyncedLog(clock, card, frame, interval_ps)

@@ -15,8 +15,7 @@ from dvsim.core.streams import Streams
 from dvsim.kinds.hosts.broker import Node
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
-from dvsim.kinds.hosts.hop import Arrive, Hop, Shared, Turns
-from dvsim.kinds.hosts.machine import Machine
+from dvsim.kinds.hosts.hop import Arrive, Hop, Machine, Shared, Turns
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
 

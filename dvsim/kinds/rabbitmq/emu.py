@@ -6,7 +6,7 @@ An emulated run is measured: the same question gives other samples each time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -61,7 +61,8 @@ def emulate(
         for scenario in scenarios:
             gathered = Gathered()
             facts: dict[str, Any] = {}
-            for replication, number in _numbers(scenario, replications):
+            numbers = range(1, replications + 1), range(1, scenario.workload.iterations + 1)
+            for replication, number in product(*numbers):
                 started = time.perf_counter()
                 shown = partial(_phase, on_phase, scenario.name)
                 asked = (scenario, emulation, where, _seed(seed, replication, number), shown)
@@ -76,11 +77,6 @@ def emulate(
                 gathered.add(replication, number, outcome.iteration, took_s)
                 on_task(scenario, outcome.iteration, took_s)
             yield Emulated(gathered.tables(), facts)
-
-
-def _numbers(scenario: Scenario, replications: int) -> Iterable[tuple[int, int]]:
-    """Return the numbers of replications and their iterations."""
-    return product(range(1, replications + 1), range(1, scenario.workload.iterations + 1))
 
 
 def _phase(on_phase: OnPhase, name: str, what: str, share: float, rate: float) -> None:

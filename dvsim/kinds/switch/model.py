@@ -54,8 +54,13 @@ def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
     Raises:
         RunFailed: If it does not fit in memory; said before anything is allocated.
     """
+    table, how = setting.traffic, dict[str, Any]()
+    if setting.network is not None:
+        how["fidelity"] = setting.network.fidelity
+    seed = replication_seed(seed, replication - 1)
     try:
-        run = run_once(setting, replication_seed(seed, replication - 1))
+        offered = traffic_of(table)
+        run = device_of(setting).run(offered, table.slots, table.warmup, seed, **how)
     except MemoryError as error:
         raise RunFailed(str(error)) from error
     flow = getattr(run, "error", None)  # a network at flow fidelity has one
@@ -71,15 +76,6 @@ def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
         occupancy=np.atleast_2d(run.occupancy),
         node_updates=0 if flow else node_updates(setting),
     )
-
-
-def run_once(setting: SwitchScenario, seed: int) -> SwitchRun | NetworkRun:
-    """Run the switch or network of a point."""
-    device = device_of(setting)
-    table, how = setting.traffic, dict[str, Any]()
-    if setting.network is not None:
-        how["fidelity"] = setting.network.fidelity
-    return device.run(traffic_of(table), table.slots, table.warmup, seed, **how)
 
 
 def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:

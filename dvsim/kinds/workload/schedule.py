@@ -110,16 +110,6 @@ class Schedule:
     size: Ints
     step: Ints
 
-    @property
-    def messages(self) -> int:
-        """How many messages are sent."""
-        return int((self.kind == SEND).sum())
-
-    @property
-    def bytes(self) -> int:
-        """The bytes of all messages."""
-        return int(self.size[self.kind == SEND].sum())
-
     @cached_property
     def rank(self) -> Ints:
         """Shape (operations,): whose they are."""

@@ -52,9 +52,8 @@ def _lines(head: bytes) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _is_simgrid(path: Path, head: bytes) -> bool:
-    lines = _lines(head)
-    return bool(lines) and simgrid.is_action(lines[0])
+def _first(head: bytes) -> str:
+    return next(iter(_lines(head)), "")
 
 
 def _is_list(path: Path, head: bytes) -> bool:
@@ -64,11 +63,6 @@ def _is_list(path: Path, head: bytes) -> bool:
 
 def _is_meta(path: Path, head: bytes) -> bool:
     return path.suffix == ".meta" and any(line.startswith("numprocs=") for line in _lines(head))
-
-
-def _is_liballprof(path: Path, head: bytes) -> bool:
-    lines = _lines(head)
-    return bool(lines) and liballprof.is_line(lines[0])
 
 
 def _listed(path: Path) -> list[Path]:
@@ -85,8 +79,14 @@ FORMATS: dict[str, Format] = {
     "dumpi": Format("DUMPI", dumpi.is_file, dumpi.read, dumpi.files_beside),
     "dumpi-meta": Format("the .meta of DUMPI", _is_meta, dumpi.read, dumpi.files_beside),
     "chakra": Format("Chakra ET", chakra.is_file, chakra.read, chakra.files_beside),
-    "liballprof": Format("liballprof", _is_liballprof, liballprof.read),
-    "simgrid": Format("SimGrid, time-independent", _is_simgrid, simgrid.read),
+    "liballprof": Format(
+        "liballprof", lambda _, head: liballprof.is_line(_first(head)), liballprof.read
+    ),
+    "simgrid": Format(
+        "SimGrid, time-independent",
+        lambda _, head: simgrid.is_action(_first(head)),
+        simgrid.read,
+    ),
     "simgrid-list": Format("a list of SimGrid files", _is_list, simgrid.read, _listed),
 }
 """Formats by name, in the order in which a file is tried."""
