@@ -161,7 +161,7 @@ def _write(page: Path, replay: Replay) -> None:
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.perfetto import check_place, most_events
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.kinds.workload.timeline import add_replay
+    from dvsim.kinds.workload.replay import add_replay
 
     check_place(page)
     timeline = Timeline(most_events(LIMIT))

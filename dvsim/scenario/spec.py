@@ -94,7 +94,7 @@ class Spec(Table):
 
     @property
     def declared(self) -> Mapping[str, float]:
-        """The tolerances that it declares for claims, by name."""
+        """The numbers by which sentences of its source are decided, declared before any run."""
         tolerances = getattr(self, "tolerance", {})
         return tolerances if isinstance(tolerances, Mapping) else {}
 

@@ -137,7 +137,6 @@ class ClusterScenario(Spec):
 
     Attributes:
         event, then: What happens, and what happens besides; at the same time, or at another.
-        tolerance: Numbers by which sentences of the source are decided, declared before any run.
     """
 
     KIND: ClassVar[str] = "cluster"

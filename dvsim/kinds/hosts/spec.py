@@ -127,11 +127,7 @@ class SystemTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MessagingScenario(Spec):
-    """One question about messaging over hosts.
-
-    Attributes:
-        tolerance: Numbers by which sentences of the source are decided, declared before any run.
-    """
+    """One question about messaging over hosts."""
 
     KIND: ClassVar[str] = "messaging"
     LENGTH: ClassVar[str] = "messages"

@@ -33,16 +33,12 @@ def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
     yield from question_lines(study)
     head, *rows = _rows(study)
-    keys = len(head) - len([name for name in head if name in _headings()]) - 1
+    keys = len(matching_keys([study]))
     spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]
     groups = [size for size, name in zip(spread, head[keys:], strict=False) if name != "±"]
     yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=groups)
     if study.folder is not None:
         yield f"{INDENT}kept in {study.folder}"
-
-
-def _headings() -> set[str]:
-    return {"±", *(heading for heading, _ in COLUMNS.values())}
 
 
 def _rows(study: MessagingStudy) -> Iterator[list[str]]:

@@ -76,11 +76,7 @@ class WordsSystem(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class IrregularScenario(Spec):
-    """One question about irregular programs.
-
-    Attributes:
-        tolerance: Numbers by which claims are decided, declared before any run.
-    """
+    """One question about irregular programs."""
 
     KIND: ClassVar[str] = "irregular"
     LENGTH: ClassVar[str] = "words"

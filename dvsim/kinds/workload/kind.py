@@ -151,7 +151,7 @@ class WorkloadKind(PointsKind):
     def trace(self, scenario: WorkloadScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Replay the first point."""
         from dvsim.kinds.workload.model import replayed
-        from dvsim.kinds.workload.timeline import add_replay
+        from dvsim.kinds.workload.replay import add_replay
 
         add_replay(timeline, replayed(scenario.at(0), seed, 1))
         return {"clock": "simulated time"}

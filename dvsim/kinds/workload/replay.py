@@ -1,4 +1,4 @@
-"""A program over a fabric: when each rank is done, and what the time was spent on."""
+"""A program over a fabric: when each rank is done, what the time was spent on; a timeline of it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import numpy.typing as npt
 from dvsim.core.faulty import Faulty, FaultyCounts
 from dvsim.core.replay import DONE as ENDED
 from dvsim.core.replay import OPEN, WAITING, Course, Path, ReplayCore
+from dvsim.emulation.trace.timeline import PS_PER_NS, Event, Timeline
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
+from dvsim.kinds.workload.check import NAMES
 from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
 
 PARTS = Path._fields[:-1]
 """What a time is split into: the names of the parts."""
 
-PS_PER_NS = 1000
 NOTHING = FaultyCounts(0, 0, 0)
 UNTAKEN = "messages that no receive takes"
 FEW = 4  # operations that never complete and are named
@@ -265,3 +266,34 @@ def _reason(graph: Graph, course: Course, operation: int) -> str:
     itself = f"; it waits in {graph.told(int(held[0]))}" if held.size else ""
     reason = f"does not come to its {what}" if mates.size else f"has no such {what}"
     return f"rank {peer} {reason}{itself}"
+
+
+def add_replay(timeline: Timeline, replay: Replay) -> None:
+    """Add the operations of all ranks to a timeline; a receive begins when its message is there."""
+    graph, course = replay.graph, replay.course
+    begin, end = course.begin // PS_PER_NS, course.end // PS_PER_NS
+    order = course.begin.argsort(kind="stable")
+    ranks = (graph.first.searchsorted(order, side="right") - 1).tolist()
+    arrows = {
+        int(operation): timeline.arrow() for operation in order if graph.kind[operation] == SEND
+    }
+    critical = set(replay.way.tolist())
+    for operation, rank in zip(order.tolist(), ranks, strict=True):
+        kind, first, last = int(graph.kind[operation]), int(begin[operation]), int(end[operation])
+        facts: dict[str, float | int | str] = {"critical": int(operation in critical)}
+        sends: tuple[tuple[int, int], ...] = ()
+        name, gets = NAMES[kind], 0
+        if kind != CALC:
+            facts |= {"peer": int(graph.peer[operation]), "bytes": int(graph.size[operation]),
+                      "tag": int(graph.tag[operation])}  # fmt: skip
+            name = f"{name} {'to' if kind == SEND else 'from'} {graph.peer[operation]}"
+            if kind == SEND:
+                sends = ((arrows[operation], first),)
+            elif course.pair[operation] >= 0:
+                send = int(course.pair[operation])
+                facts["posted at ns"] = first
+                first = max(first, int(course.handled[send]) // PS_PER_NS)
+                gets = arrows[send]
+        event = Event(first, max(first, last), name, facts, sends, gets)
+        beside = graph.agent and graph.cpu[operation] == graph.agent
+        timeline.add(f"rank {rank}", "one-sided" if beside else NAMES[kind], "span", event)

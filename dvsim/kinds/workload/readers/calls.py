@@ -11,24 +11,12 @@ from dvsim.kinds.workload.collectives import Collectives
 from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.readers.text import refuse
 
-BLOCKING = {
-    "Barrier": "barrier",
-    "Bcast": "bcast",
-    "Reduce": "reduce",
-    "Allreduce": "allreduce",
-    "Gather": "gather",
-    "Gatherv": "gatherv",
-    "Scatter": "scatter",
-    "Scatterv": "scatterv",
-    "Allgather": "allgather",
-    "Allgatherv": "allgatherv",
-    "Alltoall": "alltoall",
-    "Alltoallv": "alltoallv",
-    "Reduce_scatter": "reduce_scatter",
-    "Reduce_scatter_block": "reduce_scatter",
-    "Scan": "scan",
-    "Exscan": "exscan",
-}
+_NAMES = """
+Barrier Bcast Reduce Allreduce Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
+Alltoallv Reduce_scatter Scan Exscan
+"""
+BLOCKING = {name: name.lower() for name in _NAMES.split()}
+BLOCKING["Reduce_scatter_block"] = "reduce_scatter"
 """Name of a collective, without ``MPI_`` → its kind."""
 
 COLLECTIVE = {
