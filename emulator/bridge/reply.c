@@ -1,8 +1,7 @@
 /* Answers to publishers on other cards: kept until their ring has room. */
 #include "reply.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "grow.h"
 
 enum {
     MOST_WAITING = 1 << 21,
@@ -26,27 +25,6 @@ static void forget(struct replies *replies, struct backlog *to, size_t count)
     replies->waiting -= count;
 }
 
-/* Room for one more. False: no memory. */
-static bool make_room(struct backlog *to)
-{
-    if (to->first + to->count < to->capacity) {
-        return true;
-    }
-    if (to->first > to->capacity / 2) { /* so that each is moved once at most */
-        memmove(to->answer, to->answer + to->first, to->count * sizeof *to->answer);
-        to->first = 0;
-        return true;
-    }
-    size_t capacity = to->capacity == 0 ? 256 : 2 * to->capacity;
-    struct answer *more = realloc(to->answer, capacity * sizeof *more);
-    if (more == NULL) {
-        return false;
-    }
-    to->answer = more;
-    to->capacity = capacity;
-    return true;
-}
-
 static void give_up(struct replies *replies, struct backlog *to, size_t number)
 {
     count(&replies->bridge->counters.unanswered, number);
@@ -59,7 +37,7 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
     if (to->count == MOST_WAITING) {
         give_up(replies, to, to->count / 2);
     }
-    if (!make_room(to)) { /* its client would wait for ever; it publishes again to the next bridge */
+    if (!grow_behind(&to->answer, &to->first, to->count, &to->capacity, sizeof *to->answer)) { /* its client would wait for ever; it publishes again to the next bridge */
         log_error("no memory for confirms");
         bridge_stop(replies->bridge, STOP_FAILED);
         return;

@@ -1,29 +1,8 @@
 /* Words for FIFOs of this host. They wait here while a FIFO is full. When a program has read some, their sender gets back the
  * room that it had claimed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "agent.h"
 #include "functional/claims.h"
-
-/* Makes room for one more element at the end of an array that is used from `first` on. Returns the array, which may have
- * moved; NULL: no memory. */
-static void *append(void *array, size_t *first, size_t count, size_t *room, size_t bytes)
-{
-    unsigned char *at = array;
-    if (*first + count < *room) {
-        return at;
-    }
-    if (*first >= 64 && *first > count) {
-        memmove(at, at + *first * bytes, count * bytes);
-        *first = 0;
-        return at;
-    }
-    size_t more = *room != 0 ? 2 * *room : 64;
-    at = realloc(at, more * bytes);
-    *room = at != NULL ? more : *room;
-    return at;
-}
+#include "grow.h"
 
 static bool owe(struct inbox *inbox, uint64_t position, uint32_t host)
 {
@@ -34,13 +13,11 @@ static bool owe(struct inbox *inbox, uint64_t position, uint32_t host)
             return true;
         }
     }
-    struct owed *owed = append(inbox->owed, &inbox->owed_first, inbox->owed_count, &inbox->owed_room, sizeof *owed);
-    if (owed == NULL) {
-        return false;
+    bool good = grow_behind(&inbox->owed, &inbox->owed_first, inbox->owed_count, &inbox->owed_room, sizeof *inbox->owed);
+    if (good) {
+        inbox->owed[inbox->owed_first + inbox->owed_count++] = (struct owed){position, host, 1};
     }
-    inbox->owed = owed;
-    owed[inbox->owed_first + inbox->owed_count++] = (struct owed){position, host, 1};
-    return true;
+    return good;
 }
 
 /* Puts words that wait into the FIFO, until it is full. Returns whether there were any. */
@@ -83,14 +60,12 @@ static bool push_held(struct agent *agent, uint32_t card)
 bool inbox_add(struct agent *agent, const struct held *held, uint32_t card)
 {
     struct inbox *inbox = &agent->inbox[card - agent->job->first];
-    struct held *all = append(inbox->held, &inbox->first, inbox->count, &inbox->room, sizeof *all);
-    if (all == NULL) {
-        return false;
+    bool good = grow_behind(&inbox->held, &inbox->first, inbox->count, &inbox->room, sizeof *inbox->held);
+    if (good) {
+        atomic_store(&job_ring(agent->job, card)->held, 1);
+        inbox->held[inbox->first + inbox->count++] = *held;
     }
-    inbox->held = all;
-    atomic_store(&job_ring(agent->job, card)->held, 1);
-    all[inbox->first + inbox->count++] = *held;
-    return true;
+    return good;
 }
 
 /* Notes for each host how many of its words a program has read. */

@@ -1,22 +1,16 @@
 /* Delivers what comes from other hosts, as a program of this host would. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent.h"
 #include "bell.h"
 #include "functional/claims.h"
+#include "grow.h"
 
 /* Keeps a reply for a card of another host until there is room in a frame. False: no memory. */
 static bool answer_later(struct peer *peer, uint64_t header, uint64_t payload)
 {
-    if (peer->answers + 2 > peer->answer_room) {
-        size_t room = peer->answer_room != 0 ? 2 * peer->answer_room : 1024;
-        uint64_t *more = realloc(peer->answer, room * sizeof *more);
-        if (more == NULL) {
-            return false;
-        }
-        peer->answer = more;
-        peer->answer_room = room;
+    if (!grow(&peer->answer, &peer->answer_room, peer->answers + 2, sizeof *peer->answer)) {
+        return false;
     }
     peer->answer[peer->answers] = header;
     peer->answer[peer->answers + 1] = payload;

@@ -147,7 +147,7 @@ static void say_looks(struct launch *launch, bool patiently)
     struct host_looks *looks = malloc(bytes);
     if (looks != NULL) {
         look_cards(launch, job->first, job->here, patiently, (struct card_look *)(void *)(looks + 1));
-        looks->now_ns = job_clock_ns() - job->start_ns;
+        looks->now_ns = job_time_ns(job);
         member_say(launch->member, HOST_LOOKS, looks, bytes);
     }
     free(looks);

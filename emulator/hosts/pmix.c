@@ -18,7 +18,6 @@ int pmix_run(int argc, char **argv, int signals)
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "entropy.h"
@@ -235,8 +234,7 @@ static int take_part(struct options *options, int signals)
     struct agent *agent = &meeting.member.agent;
     struct launch launch = {.options = options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
                             .member = &meeting.member, .where = meeting.where, .boss = meeting.event, .hear = hear, .due = due};
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    launch_allow_descriptors(options->job.here);
+    launch_prepare(options->job.here);
     int code = launch_make(&launch);
     if (code != -1 || !agent_make(agent, launch.job, &meeting.hosts, agent->host)) {
         return give_up(code == -1 ? "no memory" : NULL, PMIX_SUCCESS);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "member.h"
@@ -187,8 +186,7 @@ int main(int argc, char **argv)
     struct launch launch = {.options = &options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
                             .member = &member, .where = order.where, .boss = member.from, .hear = member_hear, .due = member_due,
                             .hand_over = member_results};
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    launch_allow_descriptors(options.job.here);
+    launch_prepare(options.job.here);
     code = launch_make(&launch);
     code = code == -1 ? serve_open(&launch) : code;
     if (code == -1) {

@@ -81,9 +81,10 @@ struct coordinator {
     dvsim_network *network;
     int64_t next_slot;
     struct flight *flights;
-    int64_t flights_capacity, free_flight, in_flight;
+    size_t flights_capacity, landed_capacity;
+    int64_t free_flight, in_flight;
     int64_t *landed, landed_count, landed_done; /* flights that arrive at landed_ps, by the cards they come from */
-    int64_t landed_capacity, landed_ps;
+    int64_t landed_ps;
     uint32_t *landed_from; /* [cards + 1] */
     struct due *heap;
     size_t events, heap_capacity;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coordinator.h"
+#include "grow.h"
 #include "packet.h"
 
 _Static_assert(VIC_WRITE == (int)DVSIM_OP_WRITE && VIC_FIFO == (int)DVSIM_OP_FIFO &&
@@ -45,17 +46,11 @@ _Static_assert(MOST_CARDS <= 1 << CARD_BITS && NUMBER_BITS + CARD_BITS < 64, "an
 
 void events_add(struct coordinator *coord, int64_t at_ps, struct event *event)
 {
-    if (coord->events == coord->heap_capacity) {
-        size_t capacity = coord->heap_capacity ? 2 * coord->heap_capacity : 1024;
-        struct due *longer = realloc(coord->heap, capacity * sizeof *longer);
-        if (longer == NULL) {
-            coord->failed = true;
-            free(event->staged);
-            free(event);
-            return;
-        }
-        coord->heap = longer;
-        coord->heap_capacity = capacity;
+    if (!grow(&coord->heap, &coord->heap_capacity, coord->events + 1, sizeof *coord->heap)) {
+        coord->failed = true;
+        free(event->staged);
+        free(event);
+        return;
     }
     uint64_t rank = ((uint64_t)event->order << CARD_BITS | event->card) << NUMBER_BITS | coord->numbers++;
     coord->heap[coord->events++] = (struct due){at_ps, rank, event};
@@ -157,15 +152,9 @@ void events_do(struct coordinator *coord)
 
 static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32_t words)
 {
-    if (side->staged_words + words > side->staged_capacity) {
-        size_t capacity = 2 * (side->staged_words + words);
-        uint64_t *longer = realloc(side->staged, capacity * sizeof *longer);
-        if (longer == NULL) {
-            side->coord->failed = true;
-            return;
-        }
-        side->staged = longer;
-        side->staged_capacity = capacity;
+    if (!grow(&side->staged, &side->staged_capacity, side->staged_words + words, sizeof *side->staged)) {
+        side->coord->failed = true;
+        return;
     }
     for (uint32_t i = 0; i < words; i++) {
         side->staged[side->staged_words++] = ring[(from + i) % POST_WORDS];

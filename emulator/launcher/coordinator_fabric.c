@@ -5,6 +5,7 @@
 
 #include "coordinator.h"
 #include "engine/random.h"
+#include "grow.h"
 
 enum { REORDER_SLOTS = 64 }; /* by which --reorder delays a packet at most */
 
@@ -127,16 +128,14 @@ int64_t fabric_next_ps(struct coordinator *coord)
 static int64_t new_flight(struct coordinator *coord)
 {
     if (coord->free_flight < 0) {
-        int64_t before = coord->flights_capacity, capacity = before ? 2 * before : 1024;
-        struct flight *longer = realloc(coord->flights, (size_t)capacity * sizeof *longer);
-        if (longer == NULL) {
+        int64_t before = (int64_t)coord->flights_capacity;
+        if (!grow(&coord->flights, &coord->flights_capacity, coord->flights_capacity + 1, sizeof *coord->flights)) {
             return -1;
         }
+        int64_t capacity = (int64_t)coord->flights_capacity;
         for (int64_t i = before; i < capacity; i++) {
-            longer[i].next_free = i + 1 < capacity ? i + 1 : -1;
+            coord->flights[i].next_free = i + 1 < capacity ? i + 1 : -1;
         }
-        coord->flights = longer;
-        coord->flights_capacity = capacity;
         coord->free_flight = before;
     }
     int64_t flight = coord->free_flight;
@@ -210,14 +209,9 @@ static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
 /* Keep the packets that arrive at at_ps, in the order of the cards that sent them, for fabric_land. */
 static void line_up(struct coordinator *coord, const dvsim_completion *done, int64_t count, int64_t at_ps)
 {
-    if (count > coord->landed_capacity) {
-        int64_t *longer = realloc(coord->landed, 2 * (size_t)count * sizeof *longer);
-        if (longer == NULL) {
-            coord->failed = true;
-            return;
-        }
-        coord->landed = longer;
-        coord->landed_capacity = 2 * count;
+    if (!grow(&coord->landed, &coord->landed_capacity, (size_t)count, sizeof *coord->landed)) {
+        coord->failed = true;
+        return;
     }
     uint32_t *from = coord->landed_from;
     memset(from, 0, (coord->cards + 1) * sizeof *from);

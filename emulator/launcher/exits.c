@@ -265,6 +265,13 @@ static void outlive(struct launch *launch, uint32_t card, bool by_signal)
     end_job(launch, card);
 }
 
+bool child_code(struct child *child, const siginfo_t *info)
+{
+    bool by_signal = info->si_code != CLD_EXITED;
+    child->code = by_signal ? 128 + info->si_status : info->si_status;
+    return by_signal;
+}
+
 void note_end(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
@@ -279,10 +286,8 @@ void note_end(struct launch *launch, uint32_t card)
     if (!ended) {
         return;
     }
-    bool by_signal = info.si_code != CLD_EXITED;
-    child->code = by_signal ? 128 + info.si_status : info.si_status;
     launch->running--;
-    program_ended(launch, card, by_signal);
+    program_ended(launch, card, child_code(child, &info));
 }
 
 void program_ended(struct launch *launch, uint32_t card, bool by_signal)

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "grow.h"
 #include "hosts.h"
 
 /* Writes both parts, or as much of them as there is room for, and makes the parts what is left. False: nobody is there. */
@@ -48,13 +49,8 @@ void line_open(struct line_to_host *line, int fd)
 static bool keep(struct line_to_host *line, const struct iovec part[2])
 {
     size_t bytes = line->end + part[0].iov_len + part[1].iov_len;
-    if (bytes > line->room) {
-        char *text = realloc(line->text, 2 * bytes);
-        if (text == NULL) {
-            return false;
-        }
-        line->text = text;
-        line->room = 2 * bytes;
+    if (!grow(&line->text, &line->room, bytes, 1)) {
+        return false;
     }
     for (int i = 0; i < 2; i++) {
         memcpy(line->text + line->end, part[i].iov_base, part[i].iov_len);
@@ -113,13 +109,8 @@ void line_close(struct line_to_host *line)
 int message_read(int fd, struct message_in *in)
 {
     enum { STEP = 64 << 10 };
-    if (in->room - in->used < STEP) {
-        char *text = realloc(in->text, in->room + 2 * STEP);
-        if (text == NULL) {
-            return 0;
-        }
-        in->text = text;
-        in->room += 2 * STEP;
+    if (!grow(&in->text, &in->room, in->used + STEP, 1)) {
+        return 0;
     }
     ssize_t n = read(fd, in->text + in->used, STEP);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {

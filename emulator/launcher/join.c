@@ -131,8 +131,7 @@ static void report(struct launch *launch, struct child *child, int launcher)
     close(child->pidfd);
     child->pidfd = -1;
     children_end_orphans();
-    bool by_signal = info.si_code != CLD_EXITED;
-    child->code = by_signal ? 128 + info.si_status : info.si_status;
+    bool by_signal = child_code(child, &info);
     launch->running = 0;
     if (!say_ended(launcher, child->code, by_signal, launch->signalled) && child->code == 0) {
         child->code = 1;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,8 +29,9 @@ void launch_have_streams(void)
 }
 
 /* Four descriptors for each card, and some. */
-void launch_allow_descriptors(uint32_t cards)
+void launch_prepare(uint32_t cards)
 {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     struct rlimit limit = {0};
     rlim_t needed = 4 * (rlim_t)cards + 64;
     getrlimit(RLIMIT_NOFILE, &limit);

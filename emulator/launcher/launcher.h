@@ -2,6 +2,7 @@
 #ifndef VICRUN_LAUNCHER_H
 #define VICRUN_LAUNCHER_H
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -69,10 +70,10 @@ struct launch {
     const char *where; /* `host a: `, or NULL */
 };
 
-/* launch.c. Descriptors 0 .. 2 are open; four more for each card, and some, may be; the memory of a job and a place for
- * each child, -1, or an exit code after saying why not; what is to be said and written when all programs have ended. */
+/* launch.c. Descriptors 0 .. 2 are open; what programs leave behind comes to this process, which may open descriptors for so
+ * many cards; the memory of a job and a place for each child, -1, or an exit code after saying why not; what is to be said and written when all programs have ended. */
 void launch_have_streams(void);
-void launch_allow_descriptors(uint32_t cards);
+void launch_prepare(uint32_t cards);
 int launch_make(struct launch *launch);
 void launch_finish(struct launch *launch, int signals);
 
@@ -100,6 +101,7 @@ void children_signal(const struct launch *launch, int number);
 void children_end_orphans(void);
 
 /* exits.c. A program has ended: decide what becomes of the job. program_ended: child.code has the way. */
+bool child_code(struct child *child, const siginfo_t *info); /* set child.code; was it a signal? */
 void note_end(struct launch *launch, uint32_t card);
 void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 void launch_kill(void *launch, uint32_t card); /* by any thread: the program of a card */

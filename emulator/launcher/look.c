@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "look.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "functional/claims.h"
@@ -101,6 +102,15 @@ void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, boo
             missing |= look[i].away == AWAY_NOT && look_longest(&look[i]) == NULL;
         }
     }
+}
+
+struct card_look *looks_new(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently)
+{
+    struct card_look *look = calloc(cards, sizeof *look);
+    if (look != NULL) {
+        look_cards(launch, first, cards, patiently, look);
+    }
+    return look;
 }
 
 const struct look_wait *look_longest(const struct card_look *look)

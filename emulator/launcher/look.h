@@ -39,6 +39,9 @@ void look_card(const struct job *job, uint32_t card, struct card_look *look);
  * slices. */
 void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look);
 
+/* The same of all of them, in memory of their own; NULL: there is none. */
+struct card_look *looks_new(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently);
+
 /* The longest wait, or NULL. */
 const struct look_wait *look_longest(const struct card_look *look);
 

@@ -10,17 +10,12 @@
 #include "join.h"
 #include "launcher.h"
 
-static uint64_t now_ns(const struct launch *launch)
-{
-    return job_clock_ns() - launch->job->start_ns;
-}
-
 bool kill_is_due(const struct launch *launch, uint32_t card)
 {
     const struct job_config *config = &launch->job->config;
     for (uint32_t i = 0; config->mode == 0 && i < config->kills; i++) {
         const struct job_event *event = &config->kill[i];
-        if (event->card == card && (launch->kills >> i & 1) == 0 && now_ns(launch) >= event->at_ns) {
+        if (event->card == card && (launch->kills >> i & 1) == 0 && job_time_ns(launch->job) >= event->at_ns) {
             return true;
         }
     }
@@ -37,7 +32,7 @@ static int kill_due(struct launch *launch)
     }
     for (uint32_t i = 0; i < config->kills; i++) {
         const struct job_event *event = &config->kill[i];
-        uint64_t now = now_ns(launch);
+        uint64_t now = job_time_ns(launch->job);
         if (launch->kills >> i & 1) {
             continue;
         }

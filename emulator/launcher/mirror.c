@@ -1,8 +1,9 @@
 /* Parts of cards in timed mode, from host to host. */
 #include "mirror.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "grow.h"
 
 _Static_assert(offsetof(struct timed_card, next_ps) % sizeof(uint64_t) == 0 &&
                    offsetof(struct timed_card, post) % sizeof(uint64_t) == 0 && sizeof(struct news) % sizeof(uint64_t) == 0,
@@ -21,13 +22,7 @@ static uint64_t *words_of(struct timed_card *card)
 
 static void *more(struct turns *turns, size_t bytes)
 {
-    while (!turns->failed && turns->room - turns->used < bytes) {
-        size_t room = turns->room != 0 ? 2 * turns->room : 64 << 10;
-        char *text = realloc(turns->text, room);
-        turns->failed = text == NULL;
-        turns->text = text != NULL ? text : turns->text;
-        turns->room = text != NULL ? room : turns->room;
-    }
+    turns->failed = turns->failed || !grow(&turns->text, &turns->room, turns->used + bytes, 1);
     turns->used += turns->failed ? 0 : bytes;
     return turns->failed ? NULL : turns->text + turns->used - bytes;
 }

@@ -47,12 +47,11 @@ bool stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t 
 void stats_show(struct launch *launch)
 {
     const struct job *job = launch->job;
-    uint64_t now_ns = job_clock_ns() - job->start_ns;
     bool more = launch->stats_fd >= 0;
     for (uint32_t i = 0; more && i < job->config.cards; i++) {
         struct card_look look;
         look_card(job, i, &look);
-        more = stats_write(&launch->stats_fd, &look, i, job->config.cards, now_ns);
+        more = stats_write(&launch->stats_fd, &look, i, job->config.cards, job_time_ns(job));
     }
 }
 

@@ -231,27 +231,11 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
     return LOOK_MS;
 }
 
-/* Looks at all cards of this machine; NULL: no memory. */
-static struct card_look *look_here(const struct launch *launch, bool patiently)
-{
-    uint32_t cards = launch->job->config.cards;
-    struct card_look *look = calloc(cards, sizeof *look);
-    if (look != NULL) {
-        look_cards(launch, 0, cards, patiently, look);
-    }
-    return look;
-}
-
-static uint64_t now_of(const struct launch *launch)
-{
-    return job_clock_ns() - launch->job->start_ns;
-}
-
 void interrupt_here(const struct launch *launch, int number)
 {
-    struct card_look *look = look_here(launch, true);
+    struct card_look *look = looks_new(launch, 0, launch->job->config.cards, true);
     if (look != NULL) {
-        report_interrupt(look, launch->job->config.cards, now_of(launch), number);
+        report_interrupt(look, launch->job->config.cards, job_time_ns(launch->job), number);
     }
     free(look);
 }
@@ -268,11 +252,11 @@ int standstill_due(struct launch *launch)
         return (int)((launch->look_ns - now) / NS_PER_MS) + 1;
     }
     uint32_t cards = launch->job->config.cards;
-    struct card_look *look = look_here(launch, false);
-    int ms = look != NULL ? standstill_judge(&launch->still, look, cards, now_of(launch), before) : LOOK_MS;
+    struct card_look *look = looks_new(launch, 0, cards, false);
+    int ms = look != NULL ? standstill_judge(&launch->still, look, cards, job_time_ns(launch->job), before) : LOOK_MS;
     if (before[0] != 0) {
         look_cards(launch, 0, cards, true, look);
-        report_waits(look, cards, now_of(launch), before);
+        report_waits(look, cards, job_time_ns(launch->job), before);
     }
     free(look);
     launch->look_ns = now + (uint64_t)ms * NS_PER_MS;

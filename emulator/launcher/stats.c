@@ -24,10 +24,7 @@ void stats_table(const struct options *options, const struct card_look *look, ui
 void stats_print(const struct launch *launch)
 {
     const struct job *job = launch->job; /* of this host */
-    struct card_look *look = calloc(job->here, sizeof *look);
-    for (uint32_t i = 0; look != NULL && i < job->here; i++) {
-        look_card(job, job->first + i, &look[i]);
-    }
+    struct card_look *look = looks_new(launch, job->first, job->here, false);
     if (look != NULL) {
         stats_table(launch->options, look, job->first, job->here);
     }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "hosts.h"
 #include "launcher.h"
@@ -37,8 +36,7 @@ int main(int argc, char **argv)
         return code;
     }
     struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = options.stats_fd, .boss = -1};
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    launch_allow_descriptors(options.job.cards);
+    launch_prepare(options.job.cards);
     int signals = take_signals();
     code = signals < 0 ? 1 : launch_make(&launch);
     if (code == -1) {

@@ -291,6 +291,12 @@ static inline uint64_t job_counters(const struct job_config *config)
 
 uint64_t job_clock_ns(void); /* CLOCK_MONOTONIC */
 
+/* The time of the job. */
+static inline uint64_t job_time_ns(const struct job *job)
+{
+    return job_clock_ns() - __atomic_load_n(&job->start_ns, __ATOMIC_ACQUIRE);
+}
+
 /* check.c. Say, once for each counter, that it read this when a packet of the card `from` came. */
 void check_report(const struct job *job, uint32_t card, unsigned counter, int64_t read, uint32_t from);
 

@@ -1,9 +1,7 @@
 /* Which words of the SRAM are allocated. */
 #include "sram.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "grow.h"
 #include "vic.h"
 
 enum { STEP = 8 };
@@ -25,14 +23,8 @@ static size_t find(const struct sram_table *table, uint32_t addr)
 
 static int insert(struct sram_table *table, size_t at, uint32_t addr, uint32_t words)
 {
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity ? table->capacity * 2 : 64;
-        struct sram_block *block = realloc(table->block, capacity * sizeof *block);
-        if (block == NULL) {
-            return VIC_ESYS;
-        }
-        table->block = block;
-        table->capacity = capacity;
+    if (!grow(&table->block, &table->capacity, table->count + 1, sizeof *table->block)) {
+        return VIC_ESYS;
     }
     memmove(table->block + at + 1, table->block + at, (table->count - at) * sizeof *table->block);
     table->block[at] = (struct sram_block){addr, words};
@@ -40,21 +32,23 @@ static int insert(struct sram_table *table, size_t at, uint32_t addr, uint32_t w
     return VIC_OK;
 }
 
+/* The free words before block i, or behind the last one; where they begin. */
+static uint64_t gap(const struct sram_table *table, size_t i, uint32_t sram_words, uint64_t *start)
+{
+    const struct sram_block *before = i > 0 ? &table->block[i - 1] : NULL;
+    uint64_t end = i < table->count ? table->block[i].addr : sram_words;
+    *start = before != NULL ? ((uint64_t)before->addr + before->words + STEP - 1) / STEP * STEP : 0;
+    return *start < end ? end - *start : 0;
+}
+
 int sram_alloc(struct sram_table *table, uint32_t sram_words, size_t words, uint32_t *addr)
 {
-    uint64_t start = 0;
     for (size_t i = 0; i <= table->count; i++) {
-        uint64_t end = i < table->count ? table->block[i].addr : sram_words;
-        if (start < end && words <= end - start) {
+        uint64_t start, free = gap(table, i, sram_words, &start);
+        if (free > 0 && words <= free) {
             int status = insert(table, i, (uint32_t)start, (uint32_t)words);
-            if (status == VIC_OK) {
-                *addr = (uint32_t)start;
-            }
+            *addr = status == VIC_OK ? (uint32_t)start : *addr;
             return status;
-        }
-        if (i < table->count) {
-            start = (uint64_t)table->block[i].addr + table->block[i].words;
-            start = (start + STEP - 1) / STEP * STEP;
         }
     }
     return VIC_ENOSPC;
@@ -62,13 +56,10 @@ int sram_alloc(struct sram_table *table, uint32_t sram_words, size_t words, uint
 
 size_t sram_longest(const struct sram_table *table, uint32_t sram_words)
 {
-    uint64_t start = 0, longest = 0;
+    uint64_t start, longest = 0;
     for (size_t i = 0; i <= table->count; i++) {
-        uint64_t end = i < table->count ? table->block[i].addr : sram_words;
-        longest = start < end && end - start > longest ? end - start : longest;
-        if (i < table->count) {
-            start = ((uint64_t)table->block[i].addr + table->block[i].words + STEP - 1) / STEP * STEP;
-        }
+        uint64_t free = gap(table, i, sram_words, &start);
+        longest = free > longest ? free : longest;
     }
     return (size_t)longest;
 }

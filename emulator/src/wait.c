@@ -118,7 +118,7 @@ static uint64_t since(const struct vic *card, const struct card_wait *mine, uint
 static void note_sleep(struct vic *card, uint32_t kind, uint64_t counters)
 {
     if (!wait_receives(kind, counters)) {
-        atomic_store(&card->me->slept_ns, job_clock_ns() - card->job->start_ns);
+        atomic_store(&card->me->slept_ns, job_time_ns(card->job));
     }
 }
 
@@ -153,7 +153,7 @@ static void forget_wait(struct vic *card, struct card_wait *mine, int status)
         last.counters = atomic_load(&mine->counters);
         last.words = atomic_load(&mine->words);
         last.since_ns = atomic_load(&mine->since_ns);
-        last.ended_ns = job_clock_ns() - card->job->start_ns;
+        last.ended_ns = job_time_ns(card->job);
         atomic_store(&mine->since_ns, UINT64_MAX); /* as long as the next one is not complete */
         atomic_store(&mine->kind, WAIT_NOTHING);
     }

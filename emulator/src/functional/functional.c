@@ -69,7 +69,7 @@ static uint64_t peer_opens(const struct vic *card, uint32_t peer)
 
 static uint64_t time_ns(const struct vic *card)
 {
-    return job_clock_ns() - __atomic_load_n(&card->job->start_ns, __ATOMIC_ACQUIRE);
+    return job_time_ns(card->job);
 }
 
 static int compute(struct vic *card, uint64_t ns)

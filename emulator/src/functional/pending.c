@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "engine/random.h"
+#include "grow.h"
 #include "remote.h"
 #include "thread.h"
 
@@ -38,14 +39,8 @@ static struct pending *pending_of(const struct vic *card)
 static bool append(struct pending *pending, uint64_t header, uint64_t payload, struct transfer *dma)
 {
     size_t count = atomic_load(pending->count);
-    if (count == pending->capacity) {
-        size_t capacity = pending->capacity ? pending->capacity * 2 : CHUNK;
-        struct pending_packet *packet = realloc(pending->packet, capacity * sizeof *packet);
-        if (packet == NULL) {
-            return false;
-        }
-        pending->packet = packet;
-        pending->capacity = capacity;
+    if (!grow(&pending->packet, &pending->capacity, count + 1, sizeof *pending->packet)) {
+        return false;
     }
     pending->packet[count] = (struct pending_packet){header, payload, dma};
     atomic_store(pending->count, count + 1);
