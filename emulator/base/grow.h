@@ -11,9 +11,8 @@
  * room for. False: no memory; then nothing has changed. */
 static inline bool grow(void *array, size_t *capacity, size_t needed, size_t each)
 {
-    enum { LEAST = 64 };
     void *old, *longer;
-    size_t more = needed < LEAST / 2 ? LEAST : 2 * needed;
+    size_t more = 2 * *capacity > needed ? 2 * *capacity : needed;
     if (needed <= *capacity) {
         return true;
     }

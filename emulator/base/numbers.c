@@ -72,7 +72,7 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *nearest(const char *text, const char *const *names, size_t count)
+static const char *nearest(const char *text, const char *const *names, size_t count)
 {
     const char *best = NULL;
     size_t least = 1 + strlen(text) / 2;

@@ -21,9 +21,6 @@ struct unit {
 bool read_unit(const char *text, const struct unit *units, size_t count, uint64_t *value);
 bool read_time_ns(const char *text, uint64_t *ns); /* ns, us, ms, s */
 
-/* The nearest of some names, or NULL if none is near. */
-const char *nearest(const char *text, const char *const *names, size_t count);
-
 /* "; did you mean 'x'?", or "" if none is near. Static until the next call. */
 const char *did_you_mean(const char *text, const char *const *names, size_t count);
 

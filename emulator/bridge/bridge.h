@@ -77,12 +77,12 @@ static inline void bridge_stop(struct bridge *bridge, enum stop why)
     atomic_compare_exchange_strong(&bridge->stop, &none, (int)why);
 }
 
-/* ---- clock.c */
+/* ---- log.c */
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t chance(void); /* 64 random bits; no secret */
 
-/* ---- log.c: one line on stderr, in one write */
+/* One line on stderr, in one write. */
 
 #if defined __GNUC__
 #define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -110,8 +110,6 @@ struct stats;
 /* NULL and *failed = false: there is nothing to write. *failed: a file cannot be written, which was logged. */
 struct stats *stats_start(struct bridge *bridge, bool *failed);
 void stats_stop(struct stats *stats); /* the last row, the last file; NULL is good */
-
-/* ---- prometheus.c */
 
 void latency_note(struct latency *latency, uint64_t ns);
 

@@ -154,7 +154,7 @@ enum fault publisher_publish(struct publisher *publisher)
         publisher_done(publisher, &publisher->unwritten, 0); /* --at-most-once: that was all */
     }
     link_cork(link, false);
-    return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(link, status, "publishing");
+    return link_status(link, status, "publishing");
 }
 
 static void nacked(struct publisher *publisher, struct queue *messages)

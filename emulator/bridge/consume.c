@@ -259,7 +259,6 @@ struct consumer *consumer_start(struct bridge *bridge)
 
 void consumer_close(struct consumer *consumer)
 {
-    struct message *message;
     if (consumer == NULL) {
         return;
     }
@@ -276,9 +275,7 @@ void consumer_close(struct consumer *consumer)
         }
         free(channel);
     }
-    while ((message = queue_take(&consumer->inbox)) != NULL) {
-        message_free(message);
-    }
+    queue_free(&consumer->inbox);
     refusals_forget(consumer);
     close(consumer->wake);
     free(consumer);

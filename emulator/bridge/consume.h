@@ -103,13 +103,10 @@ void refusals_forget(struct consumer *consumer);
 /* Begin to consume the queues that have subscribers, and stop those that have none. */
 enum fault channels_attend(struct consumer *consumer);
 
-/* ---- incoming.c */
-
 enum fault deliver_frame(struct consumer *consumer, const amqp_frame_t *frame);
 
 /* ---- deliver.c */
 
-struct delivery *delivery_new(struct consumer *consumer, struct channel *channel, uint64_t tag); /* or NULL */
 void delivery_drop(struct consumer *consumer, struct channel *channel, struct delivery *delivery);
 enum fault delivery_return(struct consumer *consumer, struct channel *channel,
                            struct delivery *delivery); /* to the queue */

@@ -1,5 +1,5 @@
 /* Messages that were published and are not answered yet, by delivery tag. */
-#include "flight.h"
+#include "publish.h"
 
 #include <stdlib.h>
 

@@ -2,13 +2,11 @@
 #define _GNU_SOURCE
 #include "link.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -170,9 +168,9 @@ static enum fault heartbeats(struct link *link, uint64_t *next_ns)
     if (now - link->sent_ns >= every / 2) {
         amqp_frame_t beat = {.frame_type = AMQP_FRAME_HEARTBEAT, .channel = CONNECTION};
         if (link_has_room(link, 8)) {
-            int status = amqp_send_frame(link->state, &beat);
-            if (status != AMQP_STATUS_OK) {
-                return link_status(link, status, "heartbeat");
+            enum fault fault = link_status(link, amqp_send_frame(link->state, &beat), "heartbeat");
+            if (fault != FAULT_NONE) {
+                return fault;
             }
         }
         link->sent_ns = now; /* without room the bytes on their way do as a heartbeat */

@@ -92,8 +92,6 @@ struct attempt {
  * as it cannot work, which was logged. */
 bool attempt_all(const struct attempt *attempt);
 
-/* ---- topology.c */
-
 /* Declare exchange, queues and bindings, or with --no-declare check that they exist. */
 enum fault topology_declare(struct link *link, amqp_channel_t channel);
 

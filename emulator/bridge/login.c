@@ -19,6 +19,9 @@ static const struct timeval answer_timeout = {10, 0}; /* for a connection, a log
 
 enum fault link_status(struct link *link, int status, const char *doing)
 {
+    if (status == AMQP_STATUS_OK) {
+        return FAULT_NONE;
+    }
     bool turned_away = status == AMQP_STATUS_SSL_ERROR && link->heard_ns == 0; /* before the login was done */
     bool certificate = status == AMQP_STATUS_SSL_PEER_VERIFY_FAILED ||
                        status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ||
@@ -127,7 +130,7 @@ static enum fault login(struct link *link)
         link->heartbeat_s = (uint64_t)amqp_get_heartbeat(link->state);
         int status = amqp_tune_connection(link->state, amqp_get_channel_max(link->state),
                                           amqp_get_frame_max(link->state), 0);
-        fault = status == AMQP_STATUS_OK ? FAULT_NONE : link_status(link, status, "login");
+        fault = link_status(link, status, "login");
     }
     return fault;
 }

@@ -33,6 +33,7 @@ void queue_put(struct queue *queue, struct message *message);
 void queue_put_first(struct queue *queue, struct message *message);
 struct message *queue_take(struct queue *queue);          /* or NULL */
 void queue_join(struct queue *queue, struct queue *more); /* `more` behind, and empty then */
+void queue_free(struct queue *queue);                     /* its messages */
 
 /* Memory that is used again and again, from any thread. As much stays as 32 MiB. NULL: no memory. */
 struct message *message_new(size_t capacity);

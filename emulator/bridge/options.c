@@ -1,13 +1,132 @@
-/* The command line of vicbridge. */
+/* The command line of vicbridge: its help, its options, and the URL of a broker with its user. */
 #define _GNU_SOURCE
 #include "options.h"
 
+#include <amqp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "vic.h"
+
+const char help_text[] =
+    "usage: vicrun -n 2 ./program : vicbridge [options]\n"
+    "\n"
+    "The bridge between the cards of a job and a broker that speaks AMQP 0-9-1 (RabbitMQ). What programs\n"
+    "publish (vic_client.h) goes to an exchange and is confirmed when the broker confirms; queues that they\n"
+    "subscribe to are consumed, and acknowledged when they acknowledge. At least once: consumers drop\n"
+    "duplicates by message_id.\n"
+    "\n"
+    "Broker\n"
+    "  --url URL           amqp[s]://HOST[:PORT][/VHOST], without a password; repeatable: tried in turn. Else\n"
+    "                      VICBRIDGE_URL (with blanks between several, may have user:password@), else\n"
+    "                      amqp://127.0.0.1:5672/%2f\n"
+    "  --credentials FILE  one line user:password, in a file that others cannot read. Else VICBRIDGE_USER and\n"
+    "                      VICBRIDGE_PASSWORD, else the file VICBRIDGE_CREDENTIALS, else guest\n"
+    "  --cacert FILE       who signs brokers' certificates; needed for amqps. Certificates are always checked\n"
+    "  --cert FILE --key-file FILE   ours, if the broker wants one\n"
+    "  --server-name NAME  whom the broker's certificate must name, if that is not HOST\n"
+    "  --heartbeat S       [10]; 0: none   --reconnect MIN:MAX  pauses between tries in s [0.1:10]\n"
+    "  --give-up S         end if there was no connection for so long; 0: never [30 before the first, then 0]\n"
+    "Publishing\n"
+    "  --exchange NAME     [dv], declared as durable topic exchange\n"
+    "  --queue NAME[=BINDING]  declare a durable queue, bind it; repeatable. BINDING: [NAME]\n"
+    "  --no-declare        exchange and queues must be there already\n"
+    "  --key KEY           routing key of messages that have none\n"
+    "  --connections N     [1] a sender keeps to one of them\n"
+    "  --window N          messages taken off the card and not confirmed, per connection [256]\n"
+    "  --window-bytes B    and their bytes, one message always excepted [64MiB]\n"
+    "  --persistent        the broker writes all messages to disk; else those whose sender says so\n"
+    "  --no-mandatory      messages without a queue are not returned, but lost\n"
+    "  --at-most-once      no confirms: messages on their way when a connection breaks are lost\n"
+    "Consuming\n"
+    "  --consume QUEUE     what programs may subscribe to; repeatable. None: any queue\n"
+    "  --prefetch N        messages of a queue that are not acknowledged [256]\n"
+    "Job\n"
+    "  --exit-with-clients[=N]  end when all other cards (cards 0 .. N-1) have been open and have left\n"
+    "  --drain-timeout S   after SIGTERM, SIGINT or the job's end: wait so long for confirms [30]\n"
+    "  --max-message B --ring B  vic_message's max_bytes and window_bytes, as the clients have them\n"
+    "Figures\n"
+    "  --stats FILE.csv    a row of counts for every interval   --stats-interval T  [5.001ms]\n"
+    "  --piece-words N     a message of b bytes counts as ceil(max(1, ceil(b / 8)) / N) pieces [131]\n"
+    "  --prometheus FILE   counters as Prometheus text, written anew each second\n"
+    "Other\n"
+    "  --check             connect, declare, say that all is well, end; needs no job\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit code: 0 all that was taken is confirmed; 1 broker or job failed, or the drain timed out; 2 usage;\n"
+    "3 messages were returned or refused; 128 + n after signal n with messages unconfirmed.\n";
+
+/* ---- the URL of a broker: its address and the user */
+
+const char *url_read(const char *text, bool open, struct url *url)
+{
+    struct amqp_connection_info info;
+    if (strncmp(text, "amqp://", 7) != 0 && strncmp(text, "amqps://", 8) != 0) {
+        return "is not amqp://HOST[:PORT][/VHOST] or amqps://...";
+    }
+    const char *host = strstr(text, "://") + 3, *at = memchr(host, '@', strcspn(host, "/"));
+    if (open && at != NULL && memchr(host, ':', (size_t)(at - host)) != NULL) {
+        return "has a password, which everybody on this machine could read; use --credentials FILE";
+    }
+    if (strchr(host, '?') != NULL) {
+        return "has parameters (?...); they are options here, see --help";
+    }
+    url->text = strdup(text);
+    if (url->text == NULL || amqp_parse_url(url->text, &info) != AMQP_STATUS_OK || *info.host == 0) {
+        free(url->text);
+        url->text = NULL;
+        return "cannot be read: amqp[s]://HOST[:PORT][/VHOST], a vhost's / is %2f";
+    }
+    url->host = info.host;
+    url->vhost = *info.vhost == 0 ? "/" : info.vhost;
+    url->user = at != NULL ? info.user : NULL;
+    url->password = at != NULL ? info.password : NULL;
+    url->port = info.port;
+    url->tls = info.ssl != 0;
+    bool v6 = strchr(info.host, ':') != NULL;
+    snprintf(url->shown, sizeof url->shown, "amqp%s://%s%s%s:%d, vhost %s", url->tls ? "s" : "", v6 ? "[" : "",
+             info.host, v6 ? "]" : "", info.port, url->vhost);
+    return NULL;
+}
+
+const char *credentials_read(const char *path, char **user, char **password)
+{
+    char line[1024] = "";
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) != 0) {
+        const char *why = strerror(errno);
+        if (file >= 0) {
+            close(file);
+        }
+        return why;
+    }
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        close(file);
+        return "others can read it; chmod 600 first";
+    }
+    ssize_t bytes = read(file, line, sizeof line - 1);
+    close(file);
+    line[bytes > 0 ? bytes : 0] = 0;
+    if (strcspn(line, "\r\n") == sizeof line - 1) {
+        return "has a first line of 1023 characters or more";
+    }
+    line[strcspn(line, "\r\n")] = 0;
+    char *colon = strchr(line, ':');
+    if (colon == NULL || colon == line) {
+        return "has no user:password in its first line";
+    }
+    *user = strndup(line, (size_t)(colon - line));
+    *password = strdup(colon + 1);
+    explicit_bzero(line, sizeof line);
+    return *user == NULL || *password == NULL ? "no memory" : NULL;
+}
 
 static option_read read_open_url, read_queue, read_consume, read_reconnect, read_credentials, read_exit;
 

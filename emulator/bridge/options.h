@@ -51,11 +51,7 @@ struct options {
  * go on; otherwise the exit code, after what is wrong was printed. */
 int options_read(int argc, char **argv, struct options *options);
 
-/* ---- help.c */
-
 extern const char help_text[];
-
-/* ---- url.c */
 
 /* NULL, or what is wrong. With `open` nothing secret may stand in it: a command line can be read by all. */
 const char *url_read(const char *text, bool open, struct url *url);

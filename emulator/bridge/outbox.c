@@ -1,6 +1,6 @@
 /* AMQP frames that are put together and sent in few calls. */
 #define _GNU_SOURCE
-#include "outbox.h"
+#include "publish.h"
 
 #include <amqp_framing.h>
 #include <endian.h>

@@ -1,5 +1,5 @@
 /* Answers to publishers on other cards: kept until their ring has room. */
-#include "reply.h"
+#include "publish.h"
 
 #include "grow.h"
 
@@ -37,7 +37,8 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
     if (to->count == MOST_WAITING) {
         give_up(replies, to, to->count / 2);
     }
-    if (!grow_behind(&to->answer, &to->first, to->count, &to->capacity, sizeof *to->answer)) { /* its client would wait for ever; it publishes again to the next bridge */
+    if (!grow_behind(&to->answer, &to->first, to->count, &to->capacity, sizeof *to->answer)) {
+        /* its client would wait for ever; it publishes again to the next bridge */
         log_error("no memory for confirms");
         bridge_stop(replies->bridge, STOP_FAILED);
         return;

@@ -37,9 +37,7 @@ static void one_round(struct mesh *mesh, uint64_t round, size_t n, bool check)
     }
     MUST(vic_counter_wait(mesh->card, mesh->counter[turn], VIC_FOREVER));
     MUST(vic_counter_set(mesh->card, mesh->counter[turn], (int64_t)(cards * n)));
-    vic_dma_t *dma;
-    MUST(vic_dma_read(mesh->card, mesh->in, mesh->buffer[turn], cards * n, &dma));
-    MUST(vic_dma_wait(mesh->card, &dma, VIC_FOREVER));
+    fetch(mesh->card, mesh->in, mesh->buffer[turn], cards * n);
     for (size_t i = 0; i < cards * n && check; i++) {
         if (mesh->in[i] != word_of(round, i / n, me, i % n)) {
             fail("alltoall: word %zu of card %zu is wrong in round %" PRIu64, i % n, i / n, round);

@@ -72,6 +72,14 @@ static inline void *allocate(size_t count, size_t size)
     return memory;
 }
 
+/* Words of this card's SRAM into memory, by an engine. */
+static inline void fetch(vic_t *card, uint64_t *to, vic_addr_t addr, size_t n)
+{
+    vic_dma_t *dma;
+    MUST(vic_dma_read(card, to, addr, n, &dma));
+    MUST(vic_dma_wait(card, &dma, VIC_FOREVER));
+}
+
 /* The program worked: `steps` of `each` nanoseconds. */
 static inline void worked(vic_t *card, double steps, double each)
 {

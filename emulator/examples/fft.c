@@ -64,14 +64,13 @@ static void plan_open(struct plan *plan, size_t side)
 static void transpose(struct plan *plan, number *data)
 {
     size_t words = 2 * plan->rows * plan->side;
-    vic_dma_t *out, *in;
+    vic_dma_t *out;
     MUST(vic_counter_set(plan->card, plan->counter, (int64_t)words));
     MUST(vic_barrier(plan->card, VIC_FOREVER)); /* everybody has read the last one, and has preset */
     MUST(vic_dma_send(plan->card, plan->headers, (const uint64_t *)data, words, &out));
     MUST(vic_counter_wait(plan->card, plan->counter, VIC_FOREVER));
     MUST(vic_dma_wait(plan->card, &out, VIC_FOREVER));
-    MUST(vic_dma_read(plan->card, (uint64_t *)data, plan->buffer, words, &in));
-    MUST(vic_dma_wait(plan->card, &in, VIC_FOREVER));
+    fetch(plan->card, (uint64_t *)data, plan->buffer, words);
 }
 
 /* In place, radix 2, decimation in time. */

@@ -44,9 +44,7 @@ static void catch(struct table *table, enum game game, uint64_t ball, size_t n)
     if (n <= READ_DIRECTLY) {
         MUST(vic_read(table->card, table->buffer, table->words, n));
     } else {
-        vic_dma_t *dma;
-        MUST(vic_dma_read(table->card, table->words, table->buffer, n, &dma));
-        MUST(vic_dma_wait(table->card, &dma, VIC_FOREVER));
+        fetch(table->card, table->words, table->buffer, n);
     }
     for (size_t i = 0; i < n && game == CHECK; i++) {
         if (table->words[i] != word_of(ball, i)) {

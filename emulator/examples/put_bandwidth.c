@@ -55,9 +55,7 @@ static uint64_t check(struct wire *wire, size_t n, size_t most)
 {
     uint64_t *got = allocate(most, sizeof *got), result = 0;
     if (wire->attr.card == 1) {
-        vic_dma_t *dma;
-        MUST(vic_dma_read(wire->card, got, wire->buffer, most, &dma));
-        MUST(vic_dma_wait(wire->card, &dma, VIC_FOREVER));
+        fetch(wire->card, got, wire->buffer, most);
         for (size_t i = 0; i < most; i++) {
             if (got[i] != (i < n ? wire->words[i] : 0)) {
                 fail("put_bandwidth: word %zu of %zu is wrong", i, n);

@@ -81,10 +81,8 @@ static bool pass(struct agent *agent)
     moved |= outgoing_pass(agent);
     moved |= news_pass(agent);
     moved |= clocks_pass(agent);
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        if (i != agent->host) {
-            stream_flush(agent, &agent->peer[i]);
-        }
+    for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
+        stream_flush(agent, peer);
     }
     stream_confirm(agent, false);
     return moved;
@@ -93,18 +91,15 @@ static bool pass(struct agent *agent)
 static void say_bye(struct agent *agent)
 {
     uint64_t end_ns = job_clock_ns() + GOODBYE_NS;
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        uint64_t *at = i != agent->host && !peer->hung_up ? stream_room(agent, peer, 1) : NULL;
+    for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
+        uint64_t *at = stream_room(agent, peer, 1);
         if (at != NULL) {
             *at = record_word(RECORD_BYE, 0, 0);
             stream_flush(agent, peer);
         }
     }
-    for (uint32_t i = 0; i < agent->hosts->count && job_clock_ns() < end_ns;) {
-        const struct peer *peer = &agent->peer[i];
-        bool waits = i != agent->host && !peer->hung_up && peer->queue != NULL;
-        i += !waits;
+    for (struct peer *peer = next_peer(agent, NULL); peer != NULL && job_clock_ns() < end_ns;) {
+        peer = peer->hung_up || peer->queue == NULL ? next_peer(agent, peer) : peer;
         stream_poll(agent);
     }
 }

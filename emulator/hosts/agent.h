@@ -142,10 +142,11 @@ struct agent {
     struct clock_sample best;
 };
 
-/* fabric.c. fabric_listen listens on an address and returns in `own` where others find it; fabric_connect connects with all
+/* fabric.c. fabric_listen listens on the address of an interface, or if that is NULL on the one that the name of this host
+ * stands for, and returns in `own` where others find it; fabric_connect connects with all
  * other hosts. Both say on stderr what is wrong and return false; fabric_connect says nothing if `launcher` (-1: none) can
  * be read, because another host has failed then and that has been said. */
-bool fabric_listen(struct agent *agent, const char *address, struct host_address *own);
+bool fabric_listen(struct agent *agent, const char *host, const char *interface, struct host_address *own);
 bool fabric_connect(struct agent *agent, const struct host_address *address, int launcher);
 void fabric_close(struct agent *agent);
 
@@ -157,7 +158,6 @@ void stream_sleep(struct agent *agent, int ms);
 uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words); /* for a record; NULL: not now */
 void stream_keep_alive(struct agent *agent, uint64_t now_ns);
 void stream_confirm(struct agent *agent, bool all); /* what has come; false: only where it is a quarter of a window */
-void peer_lost(struct agent *agent, struct peer *peer, const char *why);
 
 /* outgoing.c: from the rings into frames. outgoing_pass: true if anything moved. */
 bool outgoing_pass(struct agent *agent);
@@ -169,8 +169,7 @@ bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *
 bool incoming_answers(struct agent *agent); /* send the replies that wait; true if there were any */
 uint64_t incoming_replied(struct agent *agent, struct peer *peer); /* bring peer.replied up to date and return it */
 
-/* inbox.c: words that wait for room in FIFOs of this host. */
-bool inbox_add(struct agent *agent, const struct held *held, uint32_t card); /* false: no memory */
+/* Words that wait for room in FIFOs of this host. */
 bool inbox_pass(struct agent *agent);
 bool inbox_holds(const struct agent *agent, uint32_t source); /* true if words of that card wait */
 
@@ -209,15 +208,30 @@ static inline void job_begin(struct job *job)
     }
 }
 
+/* The next other host behind one, or the first; NULL: there is no more. next_living: that has not hung up. */
+static inline struct peer *next_peer(const struct agent *agent, const struct peer *before)
+{
+    uint32_t next = before != NULL ? before->host + 1 : 0;
+    next += next == agent->host;
+    return next < agent->hosts->count ? &agent->peer[next] : NULL;
+}
+
+static inline struct peer *next_living(const struct agent *agent, const struct peer *before)
+{
+    struct peer *peer = next_peer(agent, before);
+    while (peer != NULL && peer->hung_up) {
+        peer = next_peer(agent, peer);
+    }
+    return peer;
+}
+
 static inline struct peer *peer_of(struct agent *agent, uint32_t card)
 {
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (card - peer->first < peer->here) {
-            return i != agent->host ? peer : NULL;
-        }
-    }
-    return NULL;
+    struct peer *peer = NULL;
+    do {
+        peer = next_peer(agent, peer);
+    } while (peer != NULL && card - peer->first >= peer->here);
+    return peer;
 }
 
 #endif

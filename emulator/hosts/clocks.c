@@ -41,10 +41,9 @@ void clocks_wait(const struct agent *agent, struct clock_sample *sample)
 bool clocks_pass(struct agent *agent)
 {
     bool moved = false;
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        bool asks = i == 0 && agent->host != 0 && !agent->asked && atomic_load(&agent->questions) > 0;
-        if (i == agent->host || (!asks && !peer->asks)) {
+    for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
+        bool asks = peer->host == 0 && !agent->asked && atomic_load(&agent->questions) > 0;
+        if (!asks && !peer->asks) {
             continue;
         }
         if (peer->hung_up) {

@@ -63,8 +63,4 @@ bool turns_start(struct member *member);
 void turns_stop(struct member *member);
 void turns_hear(struct launch *launch, const struct host_head *head); /* HOST_TURN */
 
-/* listen.c. Returns in `text` the address to listen on: that of an interface, or what the name of this host stands for.
- * False, after saying why, if there is none. */
-bool listen_address(const char *host, const char *interface, char text[64]);
-
 #endif

@@ -1,5 +1,6 @@
 /* What hosts tell each other besides packets: which cards are in the barrier, whose programs have ended, who died. */
 #include "agent.h"
+
 #include "bell.h"
 #include "functional/claims.h"
 
@@ -127,9 +128,8 @@ static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t
 static bool others_reply(const struct agent *agent, const struct sender *sender, const struct peer *peer)
 {
     bool some = false;
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        const struct peer *other = &agent->peer[i];
-        some |= i != agent->host && other != peer && !other->hung_up && sender->frame[i] > other->answered;
+    for (const struct peer *other = NULL; (other = next_living(agent, other)) != NULL;) {
+        some |= other != peer && sender->frame[other->host] > other->answered;
     }
     return some;
 }
@@ -186,11 +186,7 @@ bool news_pass(struct agent *agent)
 {
     uint32_t poison = atomic_load(&agent->job->shared->poison);
     bool moved = false;
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (i == agent->host || peer->hung_up) {
-            continue;
-        }
+    for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
         if (poison != 0 && !peer->poison_told) {
             peer->poison_told = tell(agent, peer, RECORD_POISON, poison - 1, 0, 0);
             moved |= peer->poison_told;

@@ -44,9 +44,8 @@ static bool tell_opens(struct agent *agent, uint32_t place)
 {
     uint64_t opens = agent->sender[place].opens;
     bool all = true;
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (i == agent->host || peer->hung_up || peer->opens_told[place] == opens) {
+    for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
+        if (peer->opens_told[place] == opens) {
             continue;
         }
         uint64_t *at = stream_room(agent, peer, 2);
@@ -231,9 +230,8 @@ void outgoing_answered(struct agent *agent)
         uint32_t card = agent->job->first + i;
         struct ring *ring = job_ring(agent->job, card);
         bool flies = false;
-        for (uint32_t host = 0; host < agent->hosts->count; host++) {
-            const struct peer *peer = &agent->peer[host];
-            flies |= host != agent->host && !peer->hung_up && agent->sender[i].frame[host] > peer->answered;
+        for (const struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
+            flies |= agent->sender[i].frame[peer->host] > peer->answered;
         }
         if (!flies && atomic_load(&ring->flying) != 0) {
             atomic_store(&ring->flying, 0);

@@ -271,7 +271,6 @@ static int meet(struct options *options)
     struct agent *agent = &meeting.member.agent;
     struct card_of_host own = {.hello = {.version = VIC_VERSION, .layout = JOB_LAYOUT}, .cards = options->job.cards};
     uint32_t count;
-    char address[64];
     pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION};
     pmix_status_t status = PMIx_Init(&meeting.self, NULL, 0);
     if (status != PMIX_SUCCESS || getenv("PMIX_RANK") == NULL) {
@@ -294,7 +293,7 @@ static int meet(struct options *options)
     agent->host = own.hello.host = meeting.self.rank;
     agent->silence_ns = options->host_timeout_ns;
     snprintf(meeting.hosts.host[agent->host].name, HOST_NAME, "%s", own.name);
-    if (!listen_address(own.name, options->interface, address) || !fabric_listen(agent, address, &own.address)) {
+    if (!fabric_listen(agent, own.name, options->interface, &own.address)) {
         return give_up(NULL, PMIX_SUCCESS);
     }
     status = tell(&own);

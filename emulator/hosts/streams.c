@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -30,7 +28,7 @@ bool stream_begin(struct peer *peer)
     return true;
 }
 
-void peer_lost(struct agent *agent, struct peer *peer, const char *why)
+static void peer_lost(struct agent *agent, struct peer *peer, const char *why)
 {
     if (peer->hung_up) {
         return;
@@ -156,10 +154,9 @@ static void send_head(struct agent *agent, struct peer *peer)
 
 void stream_confirm(struct agent *agent, bool all)
 {
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
+    for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
         bool much = peer->came - peer->came_told >= (all ? 1 : CONFIRM);
-        if (i != agent->host && (much || (all && incoming_replied(agent, peer) != peer->replied_told))) {
+        if (much || (all && incoming_replied(agent, peer) != peer->replied_told)) {
             send_head(agent, peer);
         }
     }
@@ -175,9 +172,8 @@ static void look_for_ends(struct agent *agent)
         fi_eq_readerr(agent->news, &error, 0);
         return;
     }
-    for (uint32_t i = 0; n > 0 && event == FI_SHUTDOWN && i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (i != agent->host && &peer->end->fid == entry.fid) {
+    for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
+        if (n > 0 && event == FI_SHUTDOWN && &peer->end->fid == entry.fid) {
             peer_lost(agent, peer, "has hung up");
         }
     }
@@ -190,11 +186,7 @@ void stream_keep_alive(struct agent *agent, uint64_t now_ns)
     bool slept = now_ns - agent->looked_ns > agent->silence_ns / 2;
     agent->looked_ns = now_ns;
     look_for_ends(agent);
-    for (uint32_t i = 0; i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (i == agent->host || peer->hung_up) {
-            continue;
-        }
+    for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
         if (now_ns - peer->spoke_ns > beat_ns) {
             send_head(agent, peer);
         }

@@ -111,13 +111,12 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     const struct options *options = launch->options;
     struct agent *agent = &member->agent;
     struct host_address own = {0};
-    char address[64];
     memcpy(agent->key, order->hello.key, sizeof agent->key);
     agent->silence_ns = options->host_timeout_ns;
     if (!agent_make(agent, launch->job, &options->hosts, order->hello.host)) {
         return refuse(order, "no memory");
     }
-    if (!listen_address(order->name, options->interface, address) || !fabric_listen(agent, address, &own) ||
+    if (!fabric_listen(agent, order->name, options->interface, &own) ||
         !member_say(member, HOST_ADDRESS, &own, sizeof own)) {
         return false;
     }

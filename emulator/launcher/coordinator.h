@@ -168,7 +168,6 @@ void fabric_land(struct coordinator *coord);               /* the first that has
 void fabric_arrive(struct coordinator *coord, int64_t at_ps, uint32_t from, const dvsim_vic_packet *packet);
 bool fabric_chance(struct coordinator *coord, double probability);
 
-/* ---- coordinator_news.c */
 dvsim_vic_observer news_observe; /* context: a side */
 void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, uint64_t value);
 void news_apply_all(struct side *side); /* to the view of a card that no process has open */
@@ -178,7 +177,6 @@ void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag);
 bool barrier_leave(struct side *side); /* false: too late */
 void barrier_ended(struct coordinator *coord); /* a program has ended */
 
-/* ---- coordinator_report.c */
 void report_deadlock(const struct coordinator *coord);
 void report_waiting(const struct coordinator *coord, uint32_t card);
 

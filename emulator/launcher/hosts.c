@@ -13,7 +13,6 @@
 
 #include "entropy.h"
 #include "launcher.h"
-#include "vic.h"
 
 enum { GIVE_UP_MS = 2000, LAST_MS = 10000, RECORD_NS = 1000 * 1000 /* that a host may take for a record of its traces */ };
 

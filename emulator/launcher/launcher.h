@@ -70,14 +70,15 @@ struct launch {
     const char *where; /* `host a: `, or NULL */
 };
 
-/* launch.c. Descriptors 0 .. 2 are open; what programs leave behind comes to this process, which may open descriptors for so
- * many cards; the memory of a job and a place for each child, -1, or an exit code after saying why not; what is to be said and written when all programs have ended. */
+/* launch.c. Descriptors 0 .. 2 are open; what programs leave behind comes to this process, which may open descriptors for
+ * so many cards; the memory of a job and a place for each child, -1, or an exit code after saying why not; what is to be
+ * said and written when all programs have ended. */
 void launch_have_streams(void);
 void launch_prepare(uint32_t cards);
 int launch_make(struct launch *launch);
 void launch_finish(struct launch *launch, int signals);
 
-/* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. `where`: as in
+/* -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. `where`: as in
  * struct launch. */
 int memory_check(const struct job_config *job, const char *where);
 
@@ -133,7 +134,7 @@ void joiners_signal(const struct launch *launch, int number); /* those of other 
 /* join.c. Bring a program into a job that runs; the exit code. */
 int join_job(const struct options *options);
 
-/* signals.c. Signals become readable; -1 after saying why not. One that came is passed on to all programs. */
+/* loop.c. Signals become readable; -1 after saying why not. One that came is passed on to all programs. */
 int take_signals(void);
 void pass_signal(struct launch *launch, int signals);
 
@@ -149,7 +150,7 @@ bool kill_is_due(const struct launch *launch, uint32_t card); /* by the fault `k
 
 /* writer.c. Threads that write for vicrun from writers_open on, which gives what is to be watched (then: writers_heard)
  * or -1, if vicrun has to do it itself. writers_wait: until there is room, which programs have to wait for; _finish: until
- * all is written. After a signal that ends they give up if nothing moves. write_whole: 0, or an errno. */
+ * all is written. After a signal that ends they give up if nothing moves. */
 int writers_open(void);
 void writer_put(struct stream *from, const char *text, size_t n); /* in one piece; goes to from->to */
 bool writer_has_room(int fd);
@@ -158,9 +159,8 @@ void writers_wait(struct launch *launch, int signals);
 void writers_finish(struct launch *launch, int signals);
 bool writers_done(void); /* the steps of _finish: no more comes; all is written */
 bool writers_step(int signals, bool gives_up); /* wait until something is; true: there is a signal */
-int write_whole(int fd, const char *text, size_t n);
 
-/* output.c. Read some of what is there and write whole lines; at the end all, and also what is no line. */
+/* Read some of what is there and write whole lines; at the end all, and also what is no line. */
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 bool streams_lost(const struct child *child, uint32_t card); /* after saying why */
@@ -174,7 +174,7 @@ void timed_pin(const struct launch *launch);
 bool timed_preload(const struct launch *launch);
 void timed_finish(struct launch *launch);
 
-/* snapshot.c: --stats-fd. Write what the cards have done so far; how many milliseconds until it is due again,
+/* look.c: --stats-fd. Write what the cards have done so far; how many milliseconds until it is due again,
  * after doing it if it is; -1: never. */
 void stats_show(struct launch *launch);
 int stats_due(struct launch *launch);
@@ -187,7 +187,7 @@ struct trace_source {
     const char *clock;
 };
 
-/* stats.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */
+/* look.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */
 int perfetto_write_from(const struct trace_source *source, const char *path);
 void stats_print(const struct launch *launch);
 int perfetto_write(const struct job *job, const char *path);

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "look.h"
 
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,7 +50,8 @@ static void look_at_waits(const struct card_shared *card, struct card_look *look
     }
 }
 
-void look_card(const struct job *job, uint32_t number, struct card_look *look)
+/* All that is in the memory of the job, which is everything but `away` and `free`. */
+static void look_card(const struct job *job, uint32_t number, struct card_look *look)
 {
     const struct card_shared *card = &job->card[number];
     *look = (struct card_look){.end = atomic_load(&card->end), .opens = seat_opens(atomic_load(&card->seat)),
@@ -123,4 +127,96 @@ const struct look_wait *look_longest(const struct card_look *look)
         }
     }
     return longest;
+}
+
+/* ---- --stats-fd: what each card has done so far, a line of JSON for each, while the job runs. A reader that does not
+ * keep up misses lines, never half of one; one that goes away is forgotten. The job waits for nobody. */
+
+enum { PERIOD_MS = 500 };
+static const uint64_t NS_PER_MS = 1000000;
+
+static const char *card_state_name(const struct card_look *look)
+{
+    if (look->end != CARD_RUNS) {
+        return look->end == CARD_DIED ? "died" : "ended";
+    }
+    return look->opens == 0 ? "starting" : look->opens & 1 ? "open" : "closed";
+}
+
+/* Writes to a pipe of up to PIPE_BUF bytes are whole, and go in at once when there is room for as many. */
+static bool is_ready(int fd)
+{
+    struct pollfd there = {.fd = fd, .events = POLLOUT};
+    return poll(&there, 1, 0) == 1 && (there.revents & POLLOUT) != 0;
+}
+
+bool stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns)
+{
+    char line[512];
+    if (*fd < 0 || !is_ready(*fd)) {
+        return false;
+    }
+    int length = snprintf(line, sizeof line,
+                          "{\"at_ns\":%" PRIu64 ",\"card\":%u,\"cards\":%u,\"state\":\"%s\",\"calls\":%" PRIu64
+                          ",\"words\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"fifo\":%" PRIu64
+                          ",\"fifo_peak\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
+                          now_ns, card, cards, card_state_name(look), look->stat[STAT_CALLS], look->stat[STAT_WORDS],
+                          look->stat[STAT_WAIT_NS], look->fifo, look->stat[STAT_FIFO_PEAK], look->stat[STAT_DROPPED]);
+    if (write(*fd, line, (size_t)length) < 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return *fd >= 0;
+}
+
+void stats_show(struct launch *launch)
+{
+    const struct job *job = launch->job;
+    bool more = launch->stats_fd >= 0;
+    for (uint32_t i = 0; more && i < job->config.cards; i++) {
+        struct card_look look;
+        look_card(job, i, &look);
+        more = stats_write(&launch->stats_fd, &look, i, job->config.cards, job_time_ns(job));
+    }
+}
+
+int stats_due(struct launch *launch)
+{
+    uint64_t now = job_clock_ns();
+    if (launch->stats_fd < 0) {
+        return -1;
+    }
+    if (now >= launch->stats_ns) {
+        stats_show(launch);
+        launch->stats_ns = now + PERIOD_MS * NS_PER_MS;
+    }
+    return (int)((launch->stats_ns - now) / NS_PER_MS) + 1;
+}
+
+/* ---- --stats: what each card did */
+
+void stats_table(const struct options *options, const struct card_look *look, uint32_t first, uint32_t cards)
+{
+    bool several = options->programs > 1;
+    fprintf(stderr, "vicrun: %5s %12s %14s %10s %10s %12s %10s %10s%s\n", "card", "calls", "words sent", "waits",
+            "sleeps", "waited ms", "FIFO peak", "lost", several ? "  program" : "");
+    for (uint32_t i = 0; i < cards; i++) {
+        const uint64_t *stat = look[i].stat;
+        fprintf(stderr,
+                "vicrun: %5u %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64 " %12.3f %10" PRIu64 " %10" PRIu64
+                "%s%s\n",
+                first + i, stat[STAT_CALLS], stat[STAT_WORDS], stat[STAT_WAITS], stat[STAT_SLEEPS],
+                (double)stat[STAT_WAIT_NS] / 1e6, stat[STAT_FIFO_PEAK], stat[STAT_DROPPED], several ? "  " : "",
+                several ? program_of(options, first + i)->argument[0] : "");
+    }
+}
+
+void stats_print(const struct launch *launch)
+{
+    const struct job *job = launch->job; /* of this host */
+    struct card_look *look = looks_new(launch, job->first, job->here, false);
+    if (look != NULL) {
+        stats_table(launch->options, look, job->first, job->here);
+    }
+    free(look);
 }

@@ -32,10 +32,7 @@ struct card_look {
 struct launch;
 struct options;
 
-/* look.c. All that is in the memory of the job, which is everything but `away` and `free`. */
-void look_card(const struct job *job, uint32_t card, struct card_look *look);
-
-/* All of it, of some cards. patiently: a card that waits for nothing is looked at for 10 ms, as a wait may come in
+/* look.c. Looks at some cards. patiently: a card that waits for nothing is looked at for 10 ms, as a wait may come in
  * slices. */
 void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look);
 
@@ -58,11 +55,11 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
 void report_waits(const struct card_look *look, uint32_t cards, uint64_t now_ns, const char *before);
 void report_interrupt(const struct card_look *look, uint32_t cards, uint64_t now_ns, int signal);
 
-/* snapshot.c: a line of JSON for a card. False: there was no room for it, or nobody reads any more; then the descriptor is
+/* A line of JSON for a card. False: there was no room for it, or nobody reads any more; then the descriptor is
  * closed, and -1. */
 bool stats_write(int *fd, const struct card_look *look, uint32_t card, uint32_t cards, uint64_t now_ns);
 
-/* stats.c: a table of some cards. */
+/* A table of some cards. */
 void stats_table(const struct options *options, const struct card_look *look, uint32_t first, uint32_t cards);
 
 #endif

@@ -12,31 +12,14 @@
 #include "watch.h"
 #include "atomic_file.h"
 
-static const char *const call_names[] = {
-#define NAME(upper, lower) "vic_" #lower,
-    CALLS(NAME)
-#undef NAME
-};
-
 enum {
     ARRIVALS = 1000000, /* the row of arrivals, behind all threads */
     NEAR = 10000        /* records to look through for the call of a packet */
 };
 
-static const char *call_name(uint32_t call)
-{
-    return call < CALL_KINDS ? call_names[call] : "?";
-}
-
-static bool sends(uint32_t call)
-{
-    return call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT ||
-           call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET || call == CALL_TRY_SEND;
-}
-
 static bool is_sender(const struct trace_record *r, uint32_t thread, uint64_t sent_ns)
 {
-    return r != NULL && r->kind == TRACE_CALL && sends(r->number) && r->at_ns <= sent_ns &&
+    return r != NULL && r->kind == TRACE_CALL && call_sends(r->number) && r->at_ns <= sent_ns &&
            sent_ns - r->at_ns <= r->for_ns && (thread == 0 || r->thread == thread);
 }
 

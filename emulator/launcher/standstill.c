@@ -1,5 +1,5 @@
 /* Functional mode: who waits for what, on SIGINT and SIGQUIT, and when nothing has moved for 5 s. In timed mode the
- * coordinator knows of a deadlock at once (coordinator_report.c). All of it is about looks at the cards (look.h), wherever
+ * coordinator knows of a deadlock at once (coordinator_stuck.c). All of it is about looks at the cards (look.h), wherever
  * they were taken. */
 #include <inttypes.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* vicload consume. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "deadline.h"
 #include "load.h"

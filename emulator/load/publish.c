@@ -1,7 +1,6 @@
 /* vicload publish. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "deadline.h"
 #include "engine/random.h"

@@ -3,8 +3,10 @@
 #include "handle.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,7 +32,7 @@ static void free_handle(struct vic *card)
 {
     pthread_mutex_destroy(&card->lock);
     pthread_mutex_destroy(&card->trace_lock);
-    sram_clear(&card->table);
+    free(card->table.block);
     free(card->dma.entry);
     slab_give(&slab, card);
 }
@@ -134,6 +136,66 @@ static void unclaim(struct card_shared *card, uint64_t before)
     uint64_t taken = seat_taken(before, (uint32_t)getpid());
     atomic_compare_exchange_strong(&card->seat, &taken, before);
 }
+
+/* ---- VIC_INFO=1: every setting in force, a line each on stderr */
+
+static void line(const struct vic *card, const char *name, uint64_t value, const char *what)
+{
+    fprintf(stderr, "vic: card %u: %-16s %12" PRIu64 "  %s\n", card->number, name, value, what);
+}
+
+static void print_model(const struct vic *card, const struct job_model *m)
+{
+    line(card, "pio_write", (uint64_t)m->crossing_ps, "ps, one crossing of PCIe");
+    line(card, "pio_read", (uint64_t)m->load_ps, "ps, to read a word of the card");
+    line(card, "pio_rate", (uint64_t)m->store_rate, "B/s of stores into the card");
+    line(card, "poll_mirror", (uint64_t)m->look_ps, "ps, a look at the mirror in host memory");
+    line(card, "fifo_pop", (uint64_t)m->pop_ps, "ps, a word out of the FIFO's mirror");
+    line(card, "dma_setup", (uint64_t)m->setup_ps, "ps, to load an entry of the DMA table");
+    line(card, "pcie_rate", card->job->config.pcie_rate, "B/s of the DMA engines");
+    line(card, "send_words", m->send_words, "packets that wait in the card, stored or fetched");
+    line(card, "port_rate", (uint64_t)m->port_rate, "B/s of a card into all planes");
+    line(card, "planes", m->planes, "parallel networks");
+    line(card, "switch_angles", m->angles, "of every switch");
+    line(card, "link", (uint64_t)m->link_ps, "ps");
+    line(card, "spread", m->spread, "1: the programs run on all cores");
+}
+
+static void info_print(const struct vic *card)
+{
+    const struct job_config *c = &card->job->config;
+    fprintf(stderr, "vic: card %u: libvic %s, %s mode\n", card->number, VIC_VERSION, card->ops->name);
+    line(card, "VIC_CARD", card->number, "this card");
+    line(card, "VIC_CARDS", c->cards, "cards of the job");
+    line(card, "sram_words", c->sram_words, "64-bit words of SRAM");
+    line(card, "counters", c->counters, "group counters, three of them the barrier's and the scratch counter");
+    line(card, "fifo_words", c->fifo_words, "depth of the surprise FIFO");
+    line(card, "dma_entries", c->dma_entries, "transfers in flight");
+    line(card, "spins", card->spins, "looks of a wait before it lets others run; 0: more cards than cores");
+    line(card, "seed", c->seed, "of the faults' chances");
+    line(card, "reorder", c->reorder, "1: packets arrive in any order");
+    line(card, "reorder_seed", c->reorder_seed, "of that order");
+    line(card, "VIC_CHECK", card->check, "1: report packets that a counter did not expect");
+    line(card, "VIC_DEBUG", (card->watch & WATCH_DEBUG) != 0, "1: a line on stderr for every call");
+    line(card, "stats", c->stats, "1: count calls, words and waits");
+    line(card, "trace_records", c->trace_records, "events of this card that a trace has room for");
+    fprintf(stderr, "vic: card %u: %-16s %12g  probability that a FIFO word is lost\n", card->number,
+            "fifo_drop", c->fifo_drop);
+    fprintf(stderr, "vic: card %u: %-16s %12g  probability that a look does not see what is there\n",
+            card->number, "extra_polls", c->extra_polls);
+    fprintf(stderr, "vic: card %u: %-16s %12g  factor on the time of a transfer\n", card->number, "dma_slow",
+            c->dma_slow);
+    for (uint32_t i = 0; i < c->stalls; i++) {
+        line(card, "stall at", c->stall[i].at_ns, "ns; the card that does not answer then:");
+        line(card, "stall card", c->stall[i].card, "");
+        line(card, "stall for", c->stall[i].for_ns, "ns");
+    }
+    if (c->mode == 1) {
+        print_model(card, &c->model);
+    }
+}
+
+/* ---- opening and closing */
 
 int handle_open(struct job *job, uint32_t number, struct vic **handle)
 {

@@ -7,11 +7,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dma.h"
 #include "fail.h"
 #include "job.h"
 #include "provider.h"
-#include "sram.h"
+
+/* Which words of the SRAM are allocated. */
+struct sram_block {
+    uint32_t addr, words;
+};
+
+struct sram_table {
+    struct sram_block *block; /* by address */
+    size_t count, capacity;
+};
+
+/* The table of transfers in flight. The handle of a program is no address: it holds the index of an entry and the number of
+ * its uses, so the handle of a freed transfer is never taken for that of a later one. */
+struct transfer {
+    _Atomic uint64_t left;   /* packets that have not left */
+    _Atomic uint64_t due_ns; /* not done before */
+    uint32_t uses;           /* odd: in flight */
+    uint32_t next;           /* free entries */
+};
+
+struct dma_table {
+    struct transfer *entry; /* NULL until the first transfer */
+    uint32_t entries, first_free;
+    uint32_t opening; /* of the card: handles of another one are not found */
+};
 
 /* Why calls of a card are looked at; 0 on the fast path. */
 enum { WATCH_STATS = 1, WATCH_TRACE = 2, WATCH_STALL = 4, WATCH_DEBUG = 8 };
@@ -47,6 +70,10 @@ enum handle_state { HANDLE_CLOSED = 0, HANDLE_OPEN = 1, HANDLE_CLOSES = 2 };
 
 /* Claim a card of an attached job and set up a handle. VIC_EBUSY, VIC_ESYS. */
 int handle_open(struct job *job, uint32_t card, struct vic **handle);
+
+/* open.c. vic_open with these values for VIC_JOB, VIC_CARD and VIC_CARDS; cards NULL: not set. For programs that hold several
+ * cards in one process, as the tests do. */
+int open_named(const char *job, const char *card, const char *cards, vic_t **handle);
 
 /* vic_close without the check for NULL. */
 int handle_close(struct vic *card);
@@ -92,8 +119,5 @@ static inline bool fault_chance(const struct vic *card, uint64_t draw, double pr
     x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
     return (double)(x >> 11) * 0x1p-53 < probability;
 }
-
-/* info.c. VIC_INFO=1: every setting in force, a line each on stderr. */
-void info_print(const struct vic *card);
 
 #endif

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -230,13 +231,10 @@ static struct job *map(int fd, const struct job_shared *head)
 {
     struct job *job = calloc(1, sizeof *job);
     _Atomic uint64_t *fifo_known = calloc(head->config.cards, sizeof *fifo_known);
-    if (job == NULL || fifo_known == NULL) {
-        free(job);
-        free(fifo_known);
-        return NULL;
-    }
     int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
-    void *base = mmap(NULL, head->bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+    void *base = job == NULL || fifo_known == NULL
+                     ? MAP_FAILED
+                     : mmap(NULL, head->bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
     if (base == MAP_FAILED) {
         free(job);
         free(fifo_known);
@@ -350,3 +348,25 @@ static void in_child(void)
 }
 
 const struct fork_part fork_jobs = {before_fork, after_fork, in_child};
+
+/* ---- --check: a packet came to a counter before that was preset, or to one that is not for programs */
+
+void check_report(const struct job *job, uint32_t card, unsigned counter, int64_t read, uint32_t from)
+{
+    if (counter == SCRATCH || atomic_exchange(&job->card[card].counter[counter].reported, 1) != 0) {
+        return;
+    }
+    int before = cancel_off(); /* the thread may hold a lock */
+    if (counter < FIRST_RESERVED) {
+        fprintf(stderr,
+                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
+                "yet, or is preset to less than what is sent\n",
+                card, counter, (long long)read, from);
+    } else {
+        fprintf(stderr,
+                "vic: check: card %u: counter %u belongs to vic_barrier, and card %u uses it: on hardware a barrier "
+                "would break; vic_counter_alloc gives others\n",
+                card, counter, from);
+    }
+    cancel_back(before);
+}

@@ -297,7 +297,7 @@ static inline uint64_t job_time_ns(const struct job *job)
     return job_clock_ns() - __atomic_load_n(&job->start_ns, __ATOMIC_ACQUIRE);
 }
 
-/* check.c. Say, once for each counter, that it read this when a packet of the card `from` came. */
+/* Say, once for each counter, that it read this when a packet of the card `from` came. */
 void check_report(const struct job *job, uint32_t card, unsigned counter, int64_t read, uint32_t from);
 
 /* Is this variable in the environment, and neither empty nor 0? */

@@ -66,7 +66,7 @@ static inline bool gate_in_use(const struct gate *gate)
             return fail_null((of) == NULL, #needed);                                                        \
         }                                                                                                   \
         int status_ = gate_enter(&(of)->gate);                                                              \
-        return status_ == VIC_OK ? gate_leave(&(of)->gate, name##_call arguments) : status_;                \
+        return __builtin_expect(status_ != VIC_OK, 0) ? status_ : gate_leave(&(of)->gate, name##_call arguments); \
     }                                                                                                       \
     LOGGED_AS(name, #name, name##_gated, parameters, arguments, (of) == NULL ? NULL : (of)->card, names, values, results, got)
 

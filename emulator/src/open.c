@@ -1,6 +1,4 @@
 /* vic_open: finding the job and the card, or the reason why there is none. */
-#include "open.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

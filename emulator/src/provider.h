@@ -21,7 +21,7 @@
 
 #include "vic.h"
 
-struct transfer; /* dma.h */
+struct transfer; /* handle.h */
 
 #define CLOSE_TIMEOUT_NS UINT64_C(10000000000)
 

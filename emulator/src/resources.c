@@ -1,6 +1,142 @@
 /* The resources of a card: SRAM and counters that are allocated, transfers that have a handle. */
 #include "handle.h"
+
+#include <stdlib.h>
+
+#include "grow.h"
+#include "vic.h"
 #include "watch.h"
+
+/* ---- words of the SRAM: first fit from address 0, starts at multiples of 8, so the same calls give the same addresses */
+
+enum { STEP = 8 };
+
+static int by_addr(const void *addr, const void *block)
+{
+    uint32_t a = *(const uint32_t *)addr, b = ((const struct sram_block *)block)->addr;
+    return a < b ? -1 : a > b;
+}
+
+static int insert(struct sram_table *table, size_t at, uint32_t addr, uint32_t words)
+{
+    if (!grow(&table->block, &table->capacity, table->count + 1, sizeof *table->block)) {
+        return VIC_ESYS;
+    }
+    memmove(table->block + at + 1, table->block + at, (table->count - at) * sizeof *table->block);
+    table->block[at] = (struct sram_block){addr, words};
+    table->count++;
+    return VIC_OK;
+}
+
+/* The free words before block i, or behind the last one; where they begin. */
+static uint64_t gap(const struct sram_table *table, size_t i, uint32_t sram_words, uint64_t *start)
+{
+    const struct sram_block *before = i > 0 ? &table->block[i - 1] : NULL;
+    uint64_t end = i < table->count ? table->block[i].addr : sram_words;
+    *start = before != NULL ? ((uint64_t)before->addr + before->words + STEP - 1) / STEP * STEP : 0;
+    return *start < end ? end - *start : 0;
+}
+
+/* VIC_OK, VIC_ENOSPC, VIC_ESYS. */
+static int sram_alloc(struct sram_table *table, uint32_t sram_words, size_t words, uint32_t *addr)
+{
+    for (size_t i = 0; i <= table->count; i++) {
+        uint64_t start, free = gap(table, i, sram_words, &start);
+        if (free > 0 && words <= free) {
+            int status = insert(table, i, (uint32_t)start, (uint32_t)words);
+            *addr = status == VIC_OK ? (uint32_t)start : *addr;
+            return status;
+        }
+    }
+    return VIC_ENOSPC;
+}
+
+static size_t sram_longest(const struct sram_table *table, uint32_t sram_words)
+{
+    uint64_t start, longest = 0;
+    for (size_t i = 0; i <= table->count; i++) {
+        uint64_t free = gap(table, i, sram_words, &start);
+        longest = free > longest ? free : longest;
+    }
+    return (size_t)longest;
+}
+
+/* VIC_OK, or VIC_EINVAL: no block starts there. */
+static int sram_free(struct sram_table *table, uint32_t addr)
+{
+    struct sram_block *at = table->count > 0 ? bsearch(&addr, table->block, table->count, sizeof *at, by_addr) : NULL;
+    if (at == NULL) {
+        return VIC_EINVAL;
+    }
+    table->count--;
+    memmove(at, at + 1, (size_t)(table->block + table->count - at) * sizeof *at);
+    return VIC_OK;
+}
+
+/* ---- transfers in flight: handles taken, found, given back */
+
+/* handle = uses << 24 | 1 + entry: never 0. An entry is taken for another one after 2^31 uses,
+ * or for one of a later opening after 2^15. */
+enum { ENTRY_BITS = 24 };
+
+static int make(struct dma_table *table, uint32_t entries)
+{
+    table->entry = calloc(entries, sizeof *table->entry);
+    if (table->entry == NULL) {
+        return VIC_ESYS;
+    }
+    table->entries = entries;
+    for (uint32_t i = 0; i < entries; i++) {
+        table->entry[i].next = i + 1;
+        table->entry[i].uses = table->opening << 16;
+    }
+    return VIC_OK;
+}
+
+/* An entry and its handle. VIC_ENOSPC: all are in flight. VIC_ESYS: no memory. */
+static int dma_take(struct dma_table *table, uint32_t entries, struct transfer **transfer, vic_dma_t **handle)
+{
+    if (table->entry == NULL) {
+        int status = make(table, entries);
+        if (status != VIC_OK) {
+            return status;
+        }
+    }
+    uint32_t at = table->first_free;
+    if (at == table->entries) {
+        return VIC_ENOSPC;
+    }
+    struct transfer *entry = &table->entry[at];
+    table->first_free = entry->next;
+    entry->uses++;
+    atomic_store(&entry->left, 0);
+    atomic_store(&entry->due_ns, 0);
+    *transfer = entry;
+    uintptr_t name = (uintptr_t)entry->uses << ENTRY_BITS | (at + 1);
+    *handle = (vic_dma_t *)name; /* opaque: never followed */
+    return VIC_OK;
+}
+
+/* The entry of a handle, or NULL: it was never given, or was freed. */
+static struct transfer *dma_find(const struct dma_table *table, const vic_dma_t *handle)
+{
+    uintptr_t name = (uintptr_t)handle;
+    uintptr_t at = (name & ((UINT32_C(1) << ENTRY_BITS) - 1)) - 1;
+    if (at >= table->entries) {
+        return NULL;
+    }
+    struct transfer *entry = &table->entry[at];
+    return entry->uses % 2 == 1 && (uintptr_t)entry->uses == name >> ENTRY_BITS ? entry : NULL;
+}
+
+static void dma_give(struct dma_table *table, struct transfer *transfer)
+{
+    transfer->uses++;
+    transfer->next = table->first_free;
+    table->first_free = (uint32_t)(transfer - table->entry);
+}
+
+/* ---- the calls */
 
 int vic_alloc(vic_t *card, size_t words, vic_addr_t *addr)
 {
@@ -108,11 +244,8 @@ static int start_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads,
     struct transfer *transfer;
     vic_dma_t *handle;
     int status = take(card, &transfer, &handle);
-    if (status != VIC_OK) {
-        return status;
-    }
-    status = card->ops->dma_send(card, headers, payloads, n, transfer);
-    return begun(card, status, transfer, handle, dma);
+    return status != VIC_OK ? status
+                            : begun(card, card->ops->dma_send(card, headers, payloads, n, transfer), transfer, handle, dma);
 }
 
 static int start_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
@@ -120,11 +253,7 @@ static int start_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vi
     struct transfer *transfer;
     vic_dma_t *handle;
     int status = take(card, &transfer, &handle);
-    if (status != VIC_OK) {
-        return status;
-    }
-    status = card->ops->dma_read(card, host, addr, n, transfer);
-    return begun(card, status, transfer, handle, dma);
+    return status != VIC_OK ? status : begun(card, card->ops->dma_read(card, host, addr, n, transfer), transfer, handle, dma);
 }
 
 static int wait_and_free(vic_t *card, struct transfer *transfer, const vic_dma_t *handle, vic_dma_t **dma,

@@ -82,24 +82,17 @@ static void record(struct vic *card, const struct trace_record *what)
 /* VIC_DEBUG: a line for the call, with how many words came or packets left, or the descriptor. */
 static void log_call(enum call_kind call, size_t words, int status)
 {
-    static const char *const names[] = {
-#define NAME(upper, lower) "vic_" #lower,
-        CALLS(NAME)
-#undef NAME
-    };
     bool counts = call == CALL_FIFO_POLL || call == CALL_FIFO_WAIT || call == CALL_TRY_SEND;
     const char *result = counts ? "n" : call == CALL_EVENT_FD && status == VIC_OK ? "fd" : "";
-    present.name = names[call];
+    present.name = call_name(call);
     debug_log(&present, status, result, VALUES((int64_t)words));
 }
 
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
 {
     if (card->watch & WATCH_STATS) {
-        bool sends = call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT ||
-                     call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET;
         atomic_fetch_add_explicit(&card->me->stat[STAT_CALLS], 1, memory_order_relaxed);
-        if ((sends && status == VIC_OK) || call == CALL_TRY_SEND) {
+        if (call == CALL_TRY_SEND || (call_sends(call) && status == VIC_OK)) {
             atomic_fetch_add_explicit(&card->me->stat[STAT_WORDS], words, memory_order_relaxed);
         }
     }

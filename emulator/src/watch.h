@@ -22,6 +22,20 @@ enum call_kind {
     CALL_KINDS
 };
 
+static inline const char *call_name(uint32_t call)
+{
+#define CALL_NAME(upper, lower) "vic_" #lower,
+    static const char *const names[] = {CALLS(CALL_NAME)};
+#undef CALL_NAME
+    return call < CALL_KINDS ? names[call] : "?";
+}
+
+static inline bool call_sends(uint32_t call)
+{
+    return call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT ||
+           call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET || call == CALL_TRY_SEND;
+}
+
 /* What is watched in a job, as WATCH_ bits. */
 uint32_t watch_of(const struct job_config *config, uint32_t card);
 

@@ -172,7 +172,7 @@ def threaded_objects() -> Path:
 
     def make(folder: Path) -> None:
         here = ROOT / "emulator"
-        names = ("options", "programs", "usage", "faults", "cardfile", "hosts_list")
+        names = ("options", "programs", "faults", "cardfile", "hosts_list")
         rest = [here / "launcher" / f"{name}.c" for name in names]
         rest += sorted((here / "launcher").glob("coordinator*.c"))
         rest += [*sorted((here / "base").glob("*.c")), *build.hardware_sources()]

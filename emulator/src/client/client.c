@@ -31,7 +31,7 @@ static void free_parts(struct vic_client *c)
         client_free_patterns(c->peers[to].wants);
     }
     while (c->subscriptions != NULL) {
-        client_end_subscription(c, c->subscriptions->number);
+        client_end_subscription(&c->subscriptions);
     }
     while (c->inbox != NULL) {
         struct item *item = c->inbox;

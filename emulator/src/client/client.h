@@ -133,19 +133,10 @@ int client_progress(struct vic_client *c, struct progress *progress, uint64_t de
 /* The same for threads that send: with a full inbox it waits if another thread receives, else VIC_ENOSPC. */
 int client_progress_sending(struct vic_client *c, struct progress *progress, uint64_t deadline_ns);
 
-/* ---- receivers.c */
-
 /* Note that this thread receives, until it ends. */
 void client_be_receiver(struct vic_client *c);
 
-/* The inbox is full, and this thread is in a send. True if another thread receives that is not in a send with a full inbox,
- * too. */
-bool client_others_receive(struct vic_client *c);
-
-/* VIC_ENOSPC: which window is full, and why confirms do not help. */
-int client_fail_full(struct vic_client *c) FAIL_COLD;
-
-/* The end of a call that may have called client_others_receive. Returns its status. */
+/* The end of a call that may have called client_progress_sending. Returns its status. */
 int client_end_sending(struct vic_client *c, int status);
 
 /* Wake threads that wait, as something has changed. */
@@ -189,18 +180,11 @@ void client_forget_late(struct vic_client *c);
 
 bool client_inbox_full(struct vic_client *c);
 
-/* Copy something into the inbox; `opens` are those of the sender. Needs the lock. */
-int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens);
-
-/* ---- dispatch.c */
-
-/* Do what a message says. VIC_ENOSPC, only if `full`: it is a message that the inbox has no room for; nothing is done. */
-int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes, bool full);
-
 /* ---- subscribe.c */
 
-/* Needs the lock. */
-void client_end_subscription(struct vic_client *c, uint32_t number);
+/* Both need the lock. The link to the subscription with this number, or to NULL; take it out of the list, and free it. */
+struct subscription **client_subscription(struct vic_client *c, uint64_t number);
+void client_end_subscription(struct subscription **at);
 
 /* ---- topics.c; all need the lock */
 

@@ -83,14 +83,11 @@ static bool find_errand(struct vic_client *c, uint32_t to, struct errand *errand
 
 static void subscription_is_sent(struct vic_client *c, const struct vic_envelope *e)
 {
-    struct subscription *s = c->subscriptions;
-    while (s != NULL && s->number != e->id) {
-        s = s->next;
-    }
-    if (s != NULL && e->kind == VIC_UNSUBSCRIBE) {
-        client_end_subscription(c, s->number);
-    } else if (s != NULL) {
-        s->sent = !s->ends;
+    struct subscription **at = client_subscription(c, e->id);
+    if (*at != NULL && e->kind == VIC_UNSUBSCRIBE) {
+        client_end_subscription(at);
+    } else if (*at != NULL) {
+        (*at)->sent = !(*at)->ends;
     }
 }
 
@@ -137,8 +134,7 @@ static void restart(struct vic_client *c, uint32_t to, uint64_t opens, uint64_t 
     for (struct subscription **at = &c->subscriptions; *at != NULL;) {
         struct subscription *s = *at;
         if (s->bridge == to && s->ends) {
-            *at = s->next;
-            free(s);
+            client_end_subscription(at);
             continue;
         }
         s->sent = s->sent && s->bridge != to;

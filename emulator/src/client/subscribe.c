@@ -3,16 +3,20 @@
 
 #include "client.h"
 
-void client_end_subscription(struct vic_client *c, uint32_t number)
+struct subscription **client_subscription(struct vic_client *c, uint64_t number)
 {
-    for (struct subscription **at = &c->subscriptions; *at != NULL; at = &(*at)->next) {
-        struct subscription *s = *at;
-        if (s->number == number) {
-            *at = s->next;
-            free(s);
-            return;
-        }
+    struct subscription **at = &c->subscriptions;
+    while (*at != NULL && (*at)->number != number) {
+        at = &(*at)->next;
     }
+    return at;
+}
+
+void client_end_subscription(struct subscription **at)
+{
+    struct subscription *s = *at;
+    *at = s->next;
+    free(s);
 }
 
 /* Send it now, or if there is no room with a later call. */
@@ -64,13 +68,12 @@ static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
     int status = VIC_EINVAL;
     uint32_t bridge = 0;
     lock_take(c->card, &c->lock);
-    for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
-        if (s->number == subscription && !s->ends) {
-            s->ends = true;
-            s->sent = false;
-            bridge = s->bridge;
-            status = VIC_OK;
-        }
+    struct subscription *s = *client_subscription(c, subscription);
+    if (s != NULL && !s->ends) {
+        s->ends = true;
+        s->sent = false;
+        bridge = s->bridge;
+        status = VIC_OK;
     }
     lock_give(&c->lock);
     if (status == VIC_OK) {

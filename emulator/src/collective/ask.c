@@ -1,6 +1,5 @@
 /* Reading words of other cards, by queries, and of this card. */
-#include "fail.h"
-#include "directory.h"
+#include "team.h"
 
 enum { DIRECT = 1 /* word; more are fetched by DMA */, BATCH = 64 };
 enum { ANSWER_NS = 20 * 1000 * 1000, TIMES = 5 };

@@ -1,5 +1,4 @@
 /* The collective calls: their arguments are checked here; step.c does the rest. */
-#include <string.h>
 
 #include "team.h"
 

@@ -1,6 +1,5 @@
 /* Waiting for any of several counters, or for words in the FIFO. */
 #include "functional.h"
-#include "pending.h"
 
 struct any {
     struct vic *card;

@@ -2,7 +2,6 @@
  * starts the next one. A card that gives up takes its part back, unless the generation was completed meanwhile. */
 #include "claims.h"
 #include "functional.h"
-#include "pending.h"
 #include "race.h"
 #include "remote.h"
 

@@ -1,7 +1,5 @@
 /* The thread behind vic_event_fd, and what it writes for. */
 #define _GNU_SOURCE
-#include "events.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,6 @@
 #include <unistd.h>
 
 #include "functional.h"
-#include "pending.h"
 #include "thread.h"
 
 enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */

@@ -3,7 +3,6 @@
  * gives up leaves no hole, and one whose program ends leaves one that says so (claims.h). */
 #include "claims.h"
 #include "functional.h"
-#include "pending.h"
 
 static uint64_t free_slots(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
 {

@@ -5,26 +5,23 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "pending.h"
 #include "remote.h"
 
 enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };
 
-bool functional_chance(struct vic *card, double probability)
+/* Not in line: it would cost the looks that miss nothing a register. */
+FAIL_COLD static bool overlooks(struct vic *card, double probability)
 {
-    if (__builtin_expect(probability <= 0, 1)) {
-        return false;
-    }
+    const struct job_shared *shared = card->job->shared;
     uint64_t draw = atomic_fetch_add_explicit(&functional_of(card)->draws, 1, memory_order_relaxed);
-    return fault_chance(card, draw, probability);
+    return fault_chance(card, draw, probability) && atomic_load(&shared->poison) == 0 && !handle_closed(card) &&
+           (card->cards == 1 || atomic_load(&shared->ended) + 1 < card->cards) && !job_known_orphaned(card->job);
 }
 
 bool functional_overlooks(struct vic *card)
 {
-    const struct job_shared *shared = card->job->shared;
-    return functional_chance(card, card->job->config.extra_polls) && atomic_load(&shared->poison) == 0 &&
-           !handle_closed(card) && (card->cards == 1 || atomic_load(&shared->ended) + 1 < card->cards) &&
-           !job_known_orphaned(card->job);
+    double probability = card->job->config.extra_polls;
+    return __builtin_expect(probability > 0, 0) && overlooks(card, probability);
 }
 
 static void dispose(struct vic *card)

@@ -9,11 +9,30 @@
 #ifndef VIC_FUNCTIONAL_H
 #define VIC_FUNCTIONAL_H
 
-#include "events.h"
 #include "handle.h"
 #include "packet.h"
 #include "wait.h"
 #include "watch.h"
+
+/* ---- events.c: descriptors that poll readable when what a program waits for is there.
+ *
+ * Another process counts a counter down. It wakes the sleepers of this card's bell and knows nothing of descriptors. So
+ * one thread, started with the first descriptor, sleeps at the bell and writes to the descriptors that are ready. */
+
+struct event;
+
+struct events {
+    pthread_mutex_t lock; /* of what follows */
+    struct event *first;
+    pthread_t thread;
+    bool runs, stop;
+};
+
+void events_open(struct events *events);
+void events_close(struct vic *card); /* every descriptor is readable once more, and closed */
+void events_dispose(struct events *events);
+
+/* ---- functional.c */
 
 struct pending;
 
@@ -21,7 +40,7 @@ struct functional {
     struct pending *pending;
     struct events events;
     _Atomic size_t pending_count;   /* packets */
-    _Atomic uint64_t draws;      /* of functional_chance */
+    _Atomic uint64_t draws;      /* of functional_overlooks */
     _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
     _Atomic uint32_t relaxes;    /* vic_relax in a row that found nothing */
     _Atomic uint32_t in_barrier;
@@ -33,13 +52,10 @@ static inline struct functional *functional_of(const struct vic *card)
     return card->own;
 }
 
-/* True with a probability: for the faults. */
-bool functional_chance(struct vic *card, double probability);
-
 /* True: what has come does not show at this look, by the fault extra-polls. Never when waits end, as this may be the last look. */
 bool functional_overlooks(struct vic *card);
 
-/* ---- tally.c: counting once per call and counter */
+/* ---- deliver.c: counting once per call and counter */
 
 /* Pairs of card and counter, direct-mapped: two that fall on one entry cost an update more. */
 struct tally {
@@ -125,6 +141,44 @@ int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *
 int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n,
                          uint64_t timeout_ns);
 
+/* ---- pending.c: packets that have left their sender and not arrived.
+ *
+ * With --reorder all packets pass through here and leave in any order, at once or a little later; without,
+ * only the rest of a DMA transfer that a full FIFO stopped. Every call of the card that waits or looks
+ * delivers some; a thread, started with the first packet that is pending, does so when the program does
+ * not call. */
+
+/* VIC_OK, VIC_ESYS. */
+int pending_open(struct vic *card);
+
+/* Deliver all, but for packets whose FIFO is full and whose card is gone; end the thread. VIC_ETIMEDOUT, after saying how
+ * many packets are lost: none could be delivered for CLOSE_TIMEOUT_NS. */
+int pending_close(struct vic *card);
+void pending_dispose(struct vic *card);
+
+/* Keep packets, which are checked again; dma->left (if there is a transfer) counts those that have not been delivered.
+ * With `wait`, return when few enough are left. VIC_OK, VIC_ESYS, the status of a check or of a wait. */
+int pending_add(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
+              struct transfer *dma, bool wait);
+
+/* Keep the first packets, as many as there is room for. VIC_EAGAIN: not all. */
+int pending_try(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *kept);
+
+/* Some of what is pending will arrive: its card is there to take it. */
+bool pending_coming(struct vic *card);
+
+/* Deliver some. */
+void pending_deliver(struct vic *card);
+
+/* Call pending_deliver if anything is pending, which takes a load and a branch to find out. */
+static inline void pending_progress(struct vic *card)
+{
+    size_t pending = atomic_load_explicit(&functional_of(card)->pending_count, memory_order_relaxed);
+    if (__builtin_expect(pending != 0, 0)) {
+        pending_deliver(card);
+    }
+}
+
 /* ---- send.c */
 
 /* Deliver packets from the first on until the FIFO of card *full is full; how many. Each is checked again, as another
@@ -145,6 +199,7 @@ uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
 
 /* ---- the rest of the table */
 PROVIDER_CALLS(functional)
+int functional_event_fd(struct vic *card, uint64_t counters, size_t fifo_min, int *fd);
 
 /* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as
  * ordinary memory, and so whether a counter really orders them. */

@@ -1,7 +1,5 @@
 /* Words that --reorder holds back, and lets go in another order. */
 #define _GNU_SOURCE
-#include "pending.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <time.h>
 
 #include "engine/random.h"
+#include "functional.h"
 #include "grow.h"
 #include "remote.h"
 #include "thread.h"
@@ -39,7 +38,7 @@ static struct pending *pending_of(const struct vic *card)
 static bool append(struct pending *pending, uint64_t header, uint64_t payload, struct transfer *dma)
 {
     size_t count = atomic_load(pending->count);
-    if (!grow(&pending->packet, &pending->capacity, count + 1, sizeof *pending->packet)) {
+    if (!grow(&pending->packet, &pending->capacity, count < CHUNK ? CHUNK : count + 1, sizeof *pending->packet)) {
         return false;
     }
     pending->packet[count] = (struct pending_packet){header, payload, dma};

@@ -1,7 +1,6 @@
 /* Vectors of packets, puts and transfers. */
 #include "claims.h"
 #include "functional.h"
-#include "pending.h"
 #include "remote.h"
 
 enum {

@@ -1,6 +1,5 @@
 /* Transfers: the DMA engines. */
 #include "functional.h"
-#include "pending.h"
 
 enum { SHORT_NS = 20 * 1000 }; /* no bell rings when a slow transfer is due */
 

@@ -1,6 +1,5 @@
 /* Sending without a wait. In a file of its own: deliver_some stays in line where packets are sent as fast as can be. */
 #include "functional.h"
-#include "pending.h"
 
 int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent)
 {

@@ -27,17 +27,19 @@ bool credit_is_sure(struct vic_message *m, uint32_t dest)
     return out->epoch != 0 && hint.news == out->known_at.news && hint.openings == out->known_at.openings;
 }
 
+int credit_query(struct vic_message *m, uint32_t dest, int what, int reply)
+{
+    uint32_t there = record_at(&m->layout, m->me) + (uint32_t)what, here = record_at(&m->layout, dest) + (uint32_t)reply;
+    return vic_get(m->card, dest, there, 2, here, VIC_NO_COUNTER);
+}
+
 static bool ask(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
-    uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY, taken = record_at(&m->layout, m->me) + RECORD_TAKEN;
-    uint64_t none[2] = {no_answer, no_answer}, header[2], reply_header[2];
+    const uint64_t none[2] = {no_answer, no_answer};
     out->asked_at = hint_of(m, dest);
-    for (uint32_t i = 0; i < 2; i++) {
-        header[i] = vic_header(dest, VIC_QUERY, taken + i, VIC_NO_COUNTER);
-        reply_header[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
-    }
-    out->asked = vic_write(m->card, reply, none, 2) == VIC_OK && vic_send(m->card, header, reply_header, 2) == VIC_OK;
+    out->asked = vic_write(m->card, record_at(&m->layout, dest) + RECORD_REPLY, none, 2) == VIC_OK &&
+                 credit_query(m, dest, RECORD_TAKEN, RECORD_REPLY) == VIC_OK;
     out->asked_ns = vic_time_ns(m->card);
     return out->asked;
 }
@@ -80,7 +82,8 @@ static void apply_state(struct outward *out, const struct state *state)
     }
 }
 
-void credit_send_hello(struct vic_message *m, uint32_t dest)
+/* Write for the peer where the stream to it begins. */
+static void send_hello(struct vic_message *m, uint32_t dest)
 {
     uint64_t word[2], header = vic_header(dest, VIC_COUNTER_ADD, 0, m->news), one = 1;
     state_make(&m->layout, RECORD_HELLO, m->me, dest, &m->out[dest].hello, word);
@@ -118,7 +121,7 @@ static void begin_stream(struct vic_message *m, uint32_t dest, const struct stat
     apply_state(out, state);
     out->earlier = out->sent - out->taken;
     out->stuck = out->taken - 1;
-    credit_send_hello(m, dest);
+    send_hello(m, dest);
 }
 
 bool credit_look(struct vic_message *m, uint32_t dest)
@@ -165,7 +168,7 @@ static void send_again(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
     if (out->taken == out->hello.position) { /* the peer may have missed the hello */
-        credit_send_hello(m, dest);
+        send_hello(m, dest);
     }
     if (out->earlier != 0) {
         return;

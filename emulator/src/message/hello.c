@@ -48,18 +48,14 @@ static int differs(const struct vic_message *m, uint32_t dest, const struct peer
 int config_look(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
-    uint64_t word[2], header[2], reply_header[2], now = vic_time_ns(m->card);
+    uint64_t word[2], now = vic_time_ns(m->card);
     struct peer_config its;
     uint32_t reply = record_at(&m->layout, dest) + RECORD_CONFIG_REPLY;
     bool same = !out->unreadable || vic_read(m->card, reply, word, 2) != VIC_OK || !config_read(word, &its) ||
                 (its.max_bytes == m->peer_config.max_bytes && its.window_bytes == m->peer_config.window_bytes &&
                  its.flags == m->peer_config.flags && its.counter == m->peer_config.counter);
     if (out->unreadable) {
-        for (uint32_t i = 0; i < 2; i++) {
-            header[i] = vic_header(dest, VIC_QUERY, record_at(&m->layout, m->me) + RECORD_CONFIG + i, VIC_NO_COUNTER);
-            reply_header[i] = vic_header(m->me, VIC_WRITE, reply + i, VIC_NO_COUNTER);
-        }
-        vic_send(m->card, header, reply_header, 2);
+        credit_query(m, dest, RECORD_CONFIG, RECORD_CONFIG_REPLY);
     }
     if (same) {
         out->differs_ns = 0;

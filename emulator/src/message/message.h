@@ -128,12 +128,6 @@ int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadli
 void backoff_arm(struct vic_message *m, const struct backoff *backoff);
 int backoff_bell(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns);
 
-/* ---- fetch.c */
-
-/* Read the bytes of a frame into `to` if words can be stored there, else into `bounce`. The address of the bytes, or NULL.
- * Needs in_lock. */
-unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t bytes, unsigned char *to);
-
 /* ---- incoming.c */
 
 /* Take frames from the rings: for a taker, until it has one message; without one, as many messages as fit the memory.
@@ -179,6 +173,9 @@ void incoming_free(struct vic_message *m);
 
 /* ---- credit.c: what receivers write about the messages of this card */
 
+/* Query two words of the record that a peer has for this card, for two of the record that this card has for it. */
+int credit_query(struct vic_message *m, uint32_t dest, int what, int reply);
+
 /* True if the peer is known to be open, and no hint has changed since it answered so. Needs its lock. */
 bool credit_is_sure(struct vic_message *m, uint32_t dest);
 
@@ -191,9 +188,6 @@ bool credit_look_last(struct vic_message *m, uint32_t dest, struct backoff *back
 
 /* Send again what the peer has not taken for some time. Call it with its lock, after a credit_look that was true. */
 void credit_tend(struct vic_message *m, uint32_t dest);
-
-/* Write for the peer where the stream to it begins. */
-void credit_send_hello(struct vic_message *m, uint32_t dest);
 
 /* From time to time, credit_tend for all peers whose lock is free, and write the words of this card again. All waits call
  * it. */

@@ -154,20 +154,17 @@ EXPORT int sem_wait(sem_t *sem)
     return wait_sem(sem, UINT64_MAX) == THREAD_DONE ? 0 : real_sem_wait(sem);
 }
 
-EXPORT int sem_timedwait(sem_t *sem, const struct timespec *until)
-{
-    REAL(int, sem_timedwait, sem_t *, const struct timespec *)
-    uint64_t ns;
-    enum thread_wait end = ns_until(CLOCK_REALTIME, until, &ns) ? wait_sem(sem, ns) : THREAD_OUTSIDE;
-    return end == THREAD_DONE ? 0 : end == THREAD_TIMED_OUT ? too_late() : real_sem_timedwait(sem, until);
-}
-
 EXPORT int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *until)
 {
     REAL(int, sem_clockwait, sem_t *, clockid_t, const struct timespec *)
     uint64_t ns;
     enum thread_wait end = ns_until(clock, until, &ns) ? wait_sem(sem, ns) : THREAD_OUTSIDE;
     return end == THREAD_DONE ? 0 : end == THREAD_TIMED_OUT ? too_late() : real_sem_clockwait(sem, clock, until);
+}
+
+EXPORT int sem_timedwait(sem_t *sem, const struct timespec *until)
+{
+    return sem_clockwait(sem, CLOCK_REALTIME, until);
 }
 
 /* The only one of these calls that POSIX allows in signal handlers, so it counts even if it is made while this

@@ -2,8 +2,6 @@
  * slow to read, so it is read after waits, and before calls that come late by the wall clock. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "timed/timed.h"

@@ -1,7 +1,6 @@
 /* News: what the host can see of its card, in the order of the times from which on it can. */
 #include "card/vic.h"
 #include "timed/timed.h"
-#include "watch.h"
 
 _Static_assert(DVSIM_VIC_COUNTER == 0 && DVSIM_VIC_PRESET == 1 && DVSIM_VIC_FIFO == 2 &&
                    DVSIM_VIC_TAKEN == 3,
@@ -97,17 +96,10 @@ bool news_until(struct timed *own, int64_t at_ps)
     return applied;
 }
 
-bool timed_chance(struct timed *own, double probability)
-{
-    if (__builtin_expect(probability <= 0, 1)) {
-        return false;
-    }
-    return fault_chance(own->card, own->draws++, probability);
-}
-
 bool timed_overlooks(const struct member *me)
 {
     struct timed *own = me->own;
-    return timed_chance(own, own->card->job->config.extra_polls) && !own->closing && !own->orphaned &&
+    double probability = own->card->job->config.extra_polls;
+    return probability > 0 && fault_chance(own->card, own->draws++, probability) && !own->closing && !own->orphaned &&
            own->shared->stop_ps > me->clock_ps;
 }

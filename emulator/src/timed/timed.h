@@ -222,7 +222,7 @@ void cpu_time_read(struct member *me);  /* after a wait */
 /* Another thread: has it been asleep since this was last asked, or computed for 1 s without a call? */
 bool cpu_time_sleeps(struct member *me);
 
-/* ---- opens.c: of the card, and of any peer */
+/* ---- token.c: openings of the card, and of any peer */
 void opens_first(struct timed *own);
 void opens_again(struct timed *own, int64_t at_ps);
 void opens_close(struct timed *own, int64_t at_ps);
@@ -240,13 +240,12 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
 bool news_until(struct timed *own, int64_t at_ps); /* true: something was applied */
 void news_hint(struct timed *own);                 /* waits may end with news that are known to come */
 struct move *news_move(struct timed *own, uint32_t tag); /* the transfer with this tag, or NULL */
-bool timed_chance(struct timed *own, double probability);
 
 /* True if, by the fault extra-polls, this look does not see what has come. Never when waits end, as this may be the last
  * look. */
 bool timed_overlooks(const struct member *me);
 
-/* ---- any.c, send.c, timed.c, transfer.c: the table */
+/* ---- waits.c, send.c, timed.c, transfer.c: the table */
 PROVIDER_CALLS(timed)
 int timed_finish_transfers(struct vic *card);
 

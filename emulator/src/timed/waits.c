@@ -1,5 +1,6 @@
 /* Waiting: looks at fixed distances, of which only those are made that may see something. */
 #include "card/vic.h"
+
 #include "timed/timed.h"
 
 int64_t wait_look_from(const struct member *m, int64_t at_ps)
@@ -119,4 +120,93 @@ void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value
         int64_t look = wait_look_from(m, at_ps);
         m->key_ps = look < m->key_ps ? look : m->key_ps;
     }
+}
+
+/* ---- for any of several counters, or for words in the FIFO: one look sees all of them */
+
+struct any {
+    uint64_t ready;
+    size_t fifo_min;
+};
+
+static bool sees_any(struct member *me, void *what)
+{
+    struct any *any = what;
+    const struct view *view = &me->own->shared->view;
+    any->ready = 0;
+    for (uint64_t left = me->any; left != 0; left &= left - 1) {
+        unsigned counter = (unsigned)__builtin_ctzll(left);
+        any->ready |= (uint64_t)(view->counter[counter] == 0) << counter;
+    }
+    if (any->fifo_min > 0 && view->fifo_in - view->fifo_out >= any->fifo_min) {
+        any->ready |= UINT64_C(1) << VIC_READY_FIFO;
+    }
+    return any->ready != 0;
+}
+
+int timed_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
+{
+    ENTER(me, card, false);
+    struct any any = {.fifo_min = fifo_min};
+    uint64_t least = fifo_min > 0 ? me->own->shared->view.fifo_out + fifo_min : UINT64_MAX;
+    me->any = counters;
+    int status = timed_wait(me, (struct watched){WATCH_ANY, 0, least}, sees_any, &any, timeout_ns);
+    *ready = status == VIC_OK ? any.ready : 0;
+    timed_leave(me);
+    return status;
+}
+
+/* ---- for the barrier: the coordinator counts the cards that are in it, and decides when each hears of its end. A card
+ * that gives up asks whether it still can: another one may have come at an earlier time */
+
+static bool is_free(struct member *me, void *what)
+{
+    (void)what;
+    bool free = me->own->in_barrier == 0;
+    me->own->in_barrier = 1;
+    return free;
+}
+
+static int take_turn(struct member *me, uint64_t *timeout_ns)
+{
+    int64_t from = me->clock_ps;
+    if (is_free(me, NULL)) {
+        return VIC_OK;
+    }
+    int status = timed_wait(me, (struct watched){WATCH_BARRIER, 0, 0}, is_free, NULL, *timeout_ns);
+    uint64_t spent = (uint64_t)(me->clock_ps - from) / 1000;
+    if (*timeout_ns != VIC_FOREVER) {
+        *timeout_ns = spent < *timeout_ns ? *timeout_ns - spent : 0;
+    }
+    return status;
+}
+
+static int cross(struct member *me, uint64_t timeout_ns)
+{
+    struct timed *own = me->own;
+    uint32_t tag = tag_new(own);
+    int64_t shift = own->pcie.crossing_ps;
+    post_one(me, POST_BARRIER, me->clock_ps + shift, 0, tag, 0);
+    int status = timed_wait_event(me, NEWS_RELEASED, tag, 1, NULL, timeout_ns);
+    if (status != VIC_OK && !own->orphaned) {
+        post_one(me, POST_BARRIER_LEFT, me->clock_ps + shift, 0, tag, 0);
+        timed_drain(me, true);
+        if (own->shared->answer != VIC_OK && !own->orphaned) { /* too late: all are in */
+            status = timed_wait_event(me, NEWS_RELEASED, tag, 1, NULL, VIC_FOREVER);
+        }
+    }
+    return status == VIC_OK ? fail_as(sound_status(me->event_value)) : status;
+}
+
+int timed_barrier(struct vic *card, uint64_t timeout_ns)
+{
+    ENTER(me, card, false);
+    int status = take_turn(me, &timeout_ns);
+    if (status == VIC_OK) {
+        status = cross(me, timeout_ns);
+        me->own->in_barrier = 0;
+        timed_hint(me->own, WATCH_BARRIER, 0, UINT64_MAX, me->clock_ps);
+    }
+    timed_leave(me);
+    return status;
 }

@@ -22,7 +22,7 @@ int main(void)
 #include <pthread.h>
 
 #include "coordinator.h"
-#include "open.h"
+#include "handle.h"
 #include "options.h"
 
 static char job_text[64];

@@ -11,6 +11,7 @@
 
 #include "../../../emulator/launcher/loop.c"
 #include "functional/claims.h"
+#include "join.h"
 #include "vic.h"
 
 enum { ALL = 3, DEAD = 1 };

@@ -4,7 +4,6 @@
 #include "harness.h"
 
 #include "handle.h"
-#include "open.h"
 
 enum { CACHE_LINE = 64, MOST = 256 };
 

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "../fuzz.h"
 #include "handle.h"
-#include "open.h"
 
 #include "../../../emulator/src/job.c"
 
