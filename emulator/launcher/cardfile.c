@@ -1,12 +1,9 @@
 /* --card-file: parameters of a card, one key=value per line, in base units (bytes, bytes/s, ps). `dvsim
  * emulate --card NAME` makes it from a card of models/cards. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "options.h"
-
-static char wrong[400];
 
 static const char *const keys[] = {"sram",       "group_counters", "fifo_words",  "dma_entries", "dma_setup",
                                    "pcie_rate",  "pio_write",      "pio_read",    "pio_rate",    "poll_mirror",
@@ -44,8 +41,9 @@ static void set(struct job_config *job, size_t key, uint64_t value)
     }
 }
 
-static const char *read_line(char *line, struct job_config *job)
+static const char *read_line(char *line, void *to)
 {
+    struct job_config *job = to;
     char *key = line + strspn(line, " \t");
     key[strcspn(key, "#\n")] = 0;
     size_t length = strlen(key);
@@ -88,25 +86,5 @@ const char *card_line_read(const char *text, struct job_config *job)
 
 const char *card_file_read(const char *path, struct job_config *job)
 {
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        snprintf(wrong, sizeof wrong, "%.150s: %s", path, strerror(errno));
-        return wrong;
-    }
-    char line[300];
-    const char *fault = NULL;
-    for (unsigned number = 1; fault == NULL && fgets(line, sizeof line, file) != NULL; number++) {
-        bool whole = strlen(line) + 1 < sizeof line;
-        const char *what = whole ? read_line(line, job) : "is longer than any parameter";
-        if (what != NULL) {
-            snprintf(wrong, sizeof wrong, "%.150s:%u: %s", path, number, what);
-            fault = wrong;
-        }
-    }
-    if (fault == NULL && ferror(file)) {
-        snprintf(wrong, sizeof wrong, "%.150s: cannot be read", path);
-        fault = wrong;
-    }
-    fclose(file);
-    return fault;
+    return lines_read(path, "%s: %s", 299, "is longer than any parameter", read_line, job);
 }

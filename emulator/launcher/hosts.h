@@ -51,6 +51,12 @@ const char *hosts_read(const char *text, struct hosts *hosts);
 const char *hosts_read_file(const char *path, struct hosts *hosts);
 const char *hosts_name(const struct hosts *hosts, uint32_t card); /* of the host that has it */
 
+/* Read a file line by line: `read` returns NULL, or what is wrong with a line. The result is the same, with path and line.
+ * `missing` is what to say, with the path and an error, if there is no such file, `too_long` of a line of `most` characters or
+ * more, which are 1023 or fewer. */
+const char *lines_read(const char *path, const char *missing, size_t most, const char *too_long,
+                       const char *(*read)(char *line, void *to), void *to);
+
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
                  HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN,
                  HOST_LOOK, HOST_LOOKS, HOST_HERE };

@@ -73,8 +73,35 @@ const char *hosts_read(const char *text, struct hosts *hosts)
     return fault;
 }
 
+const char *lines_read(const char *path, const char *missing, size_t most, const char *too_long,
+                       const char *(*read)(char *line, void *to), void *to)
+{
+    static char message[sizeof wrong + 300];
+    char line[1024], name[201];
+    const char *fault = NULL;
+    FILE *file = fopen(path, "r");
+    snprintf(name, sizeof name, "%s", path);
+    if (file == NULL) {
+        snprintf(message, sizeof message, missing, name, strerror(errno));
+        return message;
+    }
+    for (unsigned number = 1; fault == NULL && fgets(line, sizeof line, file) != NULL; number++) {
+        const char *what = strlen(line) < most ? read(line, to) : too_long;
+        if (what != NULL) {
+            snprintf(message, sizeof message, "%s:%u: %s", name, number, what);
+            fault = message;
+        }
+    }
+    if (fault == NULL && ferror(file)) {
+        snprintf(message, sizeof message, "%s: cannot be read", name);
+        fault = message;
+    }
+    fclose(file);
+    return fault;
+}
+
 /* `a 4`, `a:4`, `a slots=4`; # begins a comment. */
-static const char *add_line(char *line, struct hosts *hosts)
+static const char *add_line(char *line, void *hosts)
 {
     char name[HOST_NAME + 32], *rest = NULL;
     line[strcspn(line, "#\n")] = 0;
@@ -91,30 +118,14 @@ static const char *add_line(char *line, struct hosts *hosts)
 
 const char *hosts_read_file(const char *path, struct hosts *hosts)
 {
-    static char message[sizeof wrong + 300];
-    char line[1024];
-    unsigned number = 0;
-    const char *fault = NULL;
-    FILE *file = fopen(path, "r");
+    static char none[300];
     *hosts = (struct hosts){0};
-    if (file == NULL) {
-        snprintf(message, sizeof message, "cannot read '%.200s': %s", path, strerror(errno));
-        return message;
+    const char *fault = lines_read(path, "cannot read '%s': %s", 1023, "is longer than any host", add_line, hosts);
+    if (fault == NULL && hosts->count == 0) {
+        snprintf(none, sizeof none, "'%.200s' names no host", path);
+        fault = none;
     }
-    while (fault == NULL && fgets(line, sizeof line, file) != NULL) {
-        number++;
-        fault = add_line(line, hosts);
-    }
-    fclose(file);
-    if (fault != NULL) {
-        snprintf(message, sizeof message, "%.200s:%u: %s", path, number, fault);
-        return message;
-    }
-    if (hosts->count == 0) {
-        snprintf(message, sizeof message, "'%.200s' names no host", path);
-        return message;
-    }
-    return NULL;
+    return fault;
 }
 
 const char *hosts_name(const struct hosts *hosts, uint32_t card)

@@ -88,6 +88,27 @@ def test_a_line_of_a_card_file_that_is_no_parameter_is_named(emulator, tmp_path)
         assert said in done.stderr
 
 
+def test_a_line_of_a_file_of_hosts_that_names_none_is_named(emulator, tmp_path):
+    """The rest of a line that is too long is no line of its own, and so no host."""
+    hosts = tmp_path / "hosts"
+    for text, said in (
+        ("a 1\n# " + "x" * 1100 + "\n", f"{hosts}:2: is longer than any host"),
+        ("a 1\nb two\n", f"{hosts}:2: host b: 'two' is not a number of cards, 1 .. 65536"),
+        ("# nobody\n", f"'{hosts}' names no host"),
+    ):
+        hosts.write_text(text)
+        done = vicrun(emulator, "--hosts-file", str(hosts), "true")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--hosts-file", "--card-file"])
+def test_a_folder_is_no_file_of_lines(emulator, tmp_path, option):
+    done = vicrun(emulator, "-n", "1", option, str(tmp_path), "true")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{tmp_path}: cannot be read" in done.stderr
+
+
 def test_limits_themselves_are_taken(emulator):
     limits = ("fifo_pop=0", "dma_setup=0", "link=0", "pio_write=1000", "pio_read=2000",
               "poll_mirror=1", "send_words=1", "planes=1", "switch_angles=1")  # fmt: skip

@@ -66,6 +66,10 @@ static void credentials_are_the_first_line(void)
     CHECK(strcmp(read_credentials("me\n", &user, &password), "has no user:password in its first line") == 0);
     CHECK(strcmp(read_credentials(":b\n", &user, &password), "has no user:password in its first line") == 0);
     CHECK(read_credentials("", &user, &password) != NULL);
+    char longest[1100] = "me:";
+    memset(longest + 3, 'x', sizeof longest - 4);
+    const char *what = read_credentials(longest, &user, &password); /* not with a part of the password */
+    CHECK(what != NULL && strcmp(what, "has a first line of 1023 characters or more") == 0);
 }
 
 static size_t freed(struct queue *queue)
