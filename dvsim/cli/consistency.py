@@ -49,6 +49,7 @@ def consistency(
     tests. A finding is no error: the exit code is 0.
     """
     from dvsim.evidence.consistency import examination
+    from dvsim.evidence.consistency.text import lines, summary
     from dvsim.kinds.rabbitmq.published import TRANSPORTS
     from dvsim.scenario.find import reference_root
 
@@ -66,7 +67,9 @@ def consistency(
     if as_json:
         click.echo(_json(data or PUBLISHED, examined))
     else:
-        _print(examined)
+        texts = [line for finding in examined.findings for line in lines(finding)]
+        for line in (*texts, *summary(examined)):
+            say(line)
     if strict and examined.findings:
         many = len(examined.findings)
         raise CriterionFailed(f"{many} findings, the strongest: {examined.findings[0].what}")
@@ -88,16 +91,6 @@ def _rate(text: str) -> float:
         hint = nearest(text, names) or error.hint
         message = f"{error.message}; or the name of a card: {', '.join(names)}"
         raise ScenarioError.at("--limit", message, hint=hint) from error
-
-
-def _print(examined: Examination) -> None:
-    from dvsim.evidence.consistency.text import lines, summary
-
-    for finding in examined.findings:
-        for line in lines(finding):
-            say(line)
-    for line in summary(examined):
-        say(line)
 
 
 def _json(data: Sequence[str], examined: Examination) -> str:

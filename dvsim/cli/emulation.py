@@ -39,46 +39,43 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="sim: the model. emu: real programs and RabbitMQ on this machine.",
         ),
-        click.option(
+        _emu(
             "--url",
+            "your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: the n-th is for receiver n."
+            "  [default: VICBRIDGE_URL, see dvsim broker env]",
             "urls",
             multiple=True,
             metavar="URL",
-            help="emu: your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: "
-            "the n-th is for receiver n."
-            "  [default: VICBRIDGE_URL, see dvsim broker env]",
         ),
-        click.option(
-            "--credentials",
-            type=click.Path(path_type=Path),
-            help="emu: file with user:password for --url.",
+        _emu(
+            "--credentials", "file with user:password for --url.", type=click.Path(path_type=Path)
         ),
-        click.option("--clusters", type=int, help="emu: private RabbitMQ clusters.  [default: 2]"),
-        click.option("--nodes", type=int, help="emu: nodes of each cluster.  [default: 3]"),
-        click.option(
-            "--at-least-once",
-            is_flag=True,
-            help="emu: with publisher confirms, unlike the paper.",
-        ),
-        click.option(
+        _emu("--clusters", "private RabbitMQ clusters.  [default: 2]", type=int),
+        _emu("--nodes", "nodes of each cluster.  [default: 3]", type=int),
+        _emu("--at-least-once", "with publisher confirms, unlike the paper.", is_flag=True),
+        _emu(
             "--hosts",
+            "N cards on host A, then M on B; senders first, then bridges.",
             metavar="A:N,B:M",
-            help="emu: N cards on host A, then M on B; senders first, then bridges.",
         ),
-        click.option(
+        _emu(
             "--broker-hosts",
+            "the host of each cluster.  [default: that of its bridge]",
             metavar="A,B",
-            help="emu: the host of each cluster.  [default: that of its bridge]",
         ),
-        click.option(
-            "--launch-with",
-            metavar="COMMAND",
-            help="emu: how to run a command on {host}.  [default: ssh]",
-        ),
-        click.option(
-            "--interface", metavar="NAME", help="emu: network interface between the hosts."
-        ),
+        _emu("--launch-with", "how to run a command on {host}.  [default: ssh]", metavar="COMMAND"),
+        _emu("--interface", "network interface between the hosts.", metavar="NAME"),
     )
+
+
+def _emu(
+    name: str,
+    what: str,
+    *names: str,
+    **how: Any,  # noqa: ANN401 - as in click
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option that only an emulated run has."""
+    return click.option(name, *names, help=f"emu: {what}", **how)
 
 
 def _chosen(

@@ -13,11 +13,7 @@ from dvsim.cli.terminal import say
 
 @click.command("report")
 @click.argument(
-    "folders",
-    metavar="RUN...",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
+    "folders", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option(
     "--report",

@@ -21,18 +21,13 @@ from dvsim.cli.whatif import answers_json, told
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.study.points import PointsStudy
-    from dvsim.study.precision import Reached
     from dvsim.study.run import Run
     from dvsim.study.text_table import Table
 
 
 @click.command()
 @click.argument(
-    "scenarios",
-    nargs=-1,
-    required=True,
-    metavar="SCENARIO...",
-    shell_complete=complete_scenarios,
+    "scenarios", nargs=-1, required=True, metavar="SCENARIO...", shell_complete=complete_scenarios
 )
 @run_options
 @emulation_options
@@ -67,7 +62,7 @@ def run(
     real RabbitMQ on this machine. That is a measurement, kept and reported like a simulated run.
     """
     from dvsim.study.arguments import DEFAULT_PRECISION
-    from dvsim.study.precision import reached_texts
+    from dvsim.study.precision import reached, reached_texts
 
     loaded, how = options.load(scenarios), emulation()
     if precision is None and options.replications is None and how == "sim" and trace is None:
@@ -95,22 +90,16 @@ def run(
         content = {"runs": [run.as_json() for run in runs]} | answers_json(runs)
         content |= pairs_json(pairs)
         if precision is not None:
-            content["precision"] = [reached._asdict() for reached in _reached(runs)]
+            content["precision"] = [known._asdict() for known in reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
     _print(told(runs), verbose=verbose)
     tell(pair_lines(pairs), indent=2)
     if precision is not None:
-        for text in reached_texts(_reached(runs), precision):
+        for text in reached_texts(reached(runs), precision):
             say(text)
     for path in written:
         say(f"report: {path}")
-
-
-def _reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
-    from dvsim.study.precision import reached
-
-    return reached(results)
 
 
 def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:

@@ -16,6 +16,7 @@ from dvsim.cli.names import complete_shown
 from dvsim.cli.options import json_option, set_option
 from dvsim.cli.terminal import say
 from dvsim.errors import ScenarioError
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Resolved
@@ -194,14 +195,8 @@ def _words(value: object, unit: str | None) -> str:
 
 
 def _columns(rows: Iterable[Sequence[str]]) -> str:
-    """Align all columns but the last."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        lines.append("  ".join([*cells, row[-1]]).rstrip())
-    return "\n".join(lines)
+    """Align columns."""
+    return "\n".join(Table((), list(rows)).lines())
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a scenario

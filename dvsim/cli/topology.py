@@ -30,9 +30,7 @@ OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a swit
 )
 @click.option("--crossing", metavar="NAME", help="Wiring: brc, xor or random.  [default: brc]")
 @click.option(
-    "--exit",
-    metavar="NAME",
-    help="Where packets leave: at their angle, or any.  [default: angle]",
+    "--exit", metavar="NAME", help="Where packets leave: at their angle, or any.  [default: angle]"
 )
 @click.option(
     "--format",

@@ -175,11 +175,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
 
 
 def _print(
-    validation: Validation,
-    runs: Sequence[Run | PointsStudy],
-    options: RunOptions,
-    *,
-    verbose: bool,
+    validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions, *, verbose: bool
 ) -> None:
     from dvsim.evidence.overview import miss_table, overview
     from dvsim.evidence.published.goals import goals

@@ -143,12 +143,7 @@ def _job(programs: Iterator[list[str]], hosts: Hosts | None, more: list[str]) ->
 
 
 def _sender(
-    scenario: Scenario,
-    queues: list[Queue],
-    queue: Queue,
-    seed: int,
-    confirms: bool,
-    folder: Path,
+    scenario: Scenario, queues: list[Queue], queue: Queue, seed: int, confirms: bool, folder: Path
 ) -> list[str]:
     work = scenario.workload
     options = {

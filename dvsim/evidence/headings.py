@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -13,18 +14,13 @@ from dvsim.scenario.quantity import UNITS, UnitError, show
 _MESSAGES = ("msg/s", "msgs/s", "messages/s", "1/s", "/s")
 _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
 RATES = {prefix + word: x for word in _MESSAGES for prefix, x in _THOUSANDS.items()}
-_METRICS: dict[str, Metric] = {
-    "rate": "rate",
-    "throughput": "rate",
-    "received": "rate",
-    "consumed": "rate",
-    "sent": "sent rate",
-    "published": "sent rate",
-    "confirm": "confirm latency",
-    "ack": "confirm latency",
-    "latency": "latency",
-    "time": "latency",
+_WORDS: Mapping[Metric, set[str]] = {
+    "rate": {"rate", "throughput", "received", "consumed"},
+    "sent rate": {"sent", "published"},
+    "confirm latency": {"confirm", "ack"},
+    "latency": {"latency", "time"},
 }
+"""What is measured, by a word in its name; the first that has one."""
 
 
 class Unit(NamedTuple):
@@ -81,8 +77,8 @@ def metric_of(name: str, dimension: str) -> Metric | None:
     >>> metric_of("confirm latency", "time"), metric_of("value", "rate"), metric_of("rate", "time")
     ('confirm latency', 'rate', None)
     """
-    words = re.findall("[a-z]+", name.lower())
-    meant = next((metric for word, metric in _METRICS.items() if word in words), None)
+    words = set(re.findall("[a-z]+", name.lower()))
+    meant = next((metric for metric, known in _WORDS.items() if words & known), None)
     timed = dimension == "time"
     if meant is None:
         return "latency" if timed else "rate"

@@ -17,16 +17,8 @@ Floats = npt.NDArray[np.float64]
 Number = TypeVar("Number")
 
 STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
-SYNONYMS = {
-    "median": "50%",
-    "average": "mean",
-    "avg": "mean",
-    "n": "count",
-    "sd": "std",
-    "stddev": "std",
-    "minimum": "min",
-    "maximum": "max",
-}
+SYNONYMS = {"median": "50%", "average": "mean", "avg": "mean", "n": "count"}
+SYNONYMS |= {"sd": "std", "stddev": "std", "minimum": "min", "maximum": "max"}
 ENOUGH = 10_000  # samples from which on the 99.9th percentile is one
 
 

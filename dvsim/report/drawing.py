@@ -26,21 +26,10 @@ GREY = "#7f7f7f"  # the one grey that keeps 3:1 or more on white and on near-bla
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "hexagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
 
-CONFIG = {
-    "responsive": True,
-    "displaylogo": False,
-    "plotlyServerURL": "",
-}
-AXIS: dict[str, Any] = {
-    "showline": True,
-    "linecolor": GREY,
-    "ticks": "outside",
-    "tickcolor": GREY,
-    "ticklen": 4,
-    "showgrid": False,
-    "zeroline": False,
-    "automargin": True,
-}
+CONFIG = {"responsive": True, "displaylogo": False, "plotlyServerURL": ""}
+AXIS: dict[str, Any] = {"showline": True, "linecolor": GREY, "ticks": "outside"}
+AXIS |= {"tickcolor": GREY, "ticklen": 4}
+AXIS |= {"showgrid": False, "zeroline": False, "automargin": True}
 START = '<script type="application/json" class="traces">'
 BUTTONS = ("zoom2d", "pan2d", "resetScale2d", "toImage")
 
@@ -139,16 +128,8 @@ def marker(colour: str, size: float, symbol: str | Sequence[str], **more: object
 
 def line_at(share: float, width: float, dash: str) -> dict[str, Any]:
     """Return a grey line from the bottom of a figure to its top."""
-    look = {"color": GREY, "width": width, "dash": dash}
-    return {
-        "type": "line",
-        "x0": share,
-        "x1": share,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": look,
-    }
+    ends = {"x0": share, "x1": share, "yref": "paper", "y0": 0, "y1": 1}
+    return {"type": "line", **ends, "line": {"color": GREY, "width": width, "dash": dash}}
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

@@ -24,17 +24,8 @@ DASHES = {
     "dashdot": (0, (5, 2, 1, 2)),
     "longdashdot": (0, (9, 3, 1, 3)),
 }
-MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "triangle-up": "^",
-    "diamond": "D",
-    "triangle-down": "v",
-    "pentagon": "p",
-    "hexagon": "h",
-    "line-ew": "_",
-    "x": "x",
-}
+MARKERS = {"circle": "o", "square": "s", "triangle-up": "^", "triangle-down": "v", "x": "x"}
+MARKERS |= {"diamond": "D", "pentagon": "p", "hexagon": "h", "line-ew": "_"}
 STYLE: Any = {
     "svg.hashsalt": "dvsim",
     "svg.fonttype": "none",  # text stays text: it can be searched, and set in the paper's font

@@ -92,10 +92,7 @@ def report_page(
 
 
 def _runs_page(
-    runs: Sequence[Run],
-    validation: Validation | None,
-    command: str | None,
-    more: Sequence[Drawing],
+    runs: Sequence[Run], validation: Validation | None, command: str | None, more: Sequence[Drawing]
 ) -> Page:
     groups = grouped(runs)
     rows = rows_as_printed(validation)
@@ -301,11 +298,7 @@ def _studies_page(
             Section(
                 "basis",
                 "What was asked",
-                [
-                    Text(note),
-                    settings_table(studies),
-                    *under("What it rests on", weak),
-                ],
+                [Text(note), settings_table(studies), *under("What it rests on", weak)],
             ),
             _ending(studies, [origin_table(studies, names)], command),
         ],

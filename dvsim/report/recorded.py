@@ -30,14 +30,7 @@ QUEUES = {
 MOST_PACKETS = 200
 MOST_SLOTS = 200
 MOST_ROWS = 200  # of the table on the page; its CSV has all
-LETTERS = {
-    "enter": "e",
-    "cross": "c",
-    "deflect": "d",
-    "descend": "n",
-    "leave": "l",
-    "lose": "x",
-}
+LETTERS = {"enter": "e", "cross": "c", "deflect": "d", "descend": "n", "leave": "l", "lose": "x"}
 """One letter for each kind of step, as the player reads them."""
 
 

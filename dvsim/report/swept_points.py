@@ -64,20 +64,12 @@ class SweptPoints(Points):
 
     def estimates(self) -> pd.DataFrame:
         """Return each result of each point with its interval."""
-        table = self._good
-        parts = [
-            pd.DataFrame(
-                {
-                    "point": table.index,
-                    "metric": name,
-                    "value": table[name],
-                    "low": table[f"{name}_low"],
-                    "high": table[f"{name}_high"],
-                    "unit": unit,
-                }
-            )
-            for name, unit in self.METRICS.items()
-        ]
+        parts = []
+        for name, unit in self.METRICS.items():
+            ends = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+            columns = {end: self._good[column] for end, column in ends.items()}
+            point = {"point": self._good.index, "metric": name}
+            parts.append(pd.DataFrame({**point, **columns, "unit": unit}))
         return pd.concat(parts, ignore_index=True)
 
     def notes(self) -> dict[int, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from dvsim.study.amounts import MISSING, number_text
+from dvsim.study.text_table import csv_text
 
 if TYPE_CHECKING:
     from dvsim.study.paired import Change
@@ -72,11 +71,8 @@ class Table:
     @property
     def csv_uri(self) -> str:
         """The rows as a ``data:`` address, so that the page carries its own downloads."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.csv_head or self.head)
-        writer.writerows(self.csv_rows or ([cell.csv for cell in row] for row in self.rows))
-        return "data:text/csv;charset=utf-8," + quote(buffer.getvalue())
+        rows = self.csv_rows or ([cell.csv for cell in row] for row in self.rows)
+        return "data:text/csv;charset=utf-8," + quote(csv_text(self.csv_head or self.head, rows))
 
 
 def table_of(name: str, caption: str, rows: Sequence[Mapping[str, Cell]]) -> Table:

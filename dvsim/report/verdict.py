@@ -123,7 +123,7 @@ def printed_sentences(contests: Sequence[Contest], groups: Sequence[Group]) -> l
     )
     return [
         f"As printed, the mean Data Vortex rate is {printed} that of TCP ({examples}); such a rate "
-        f"counts {piece_text(groups)} at one receiver, not messages.",
+        f"counts {piece_text(groups)} at one receiver, not messages."
     ]
 
 

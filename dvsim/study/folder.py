@@ -52,8 +52,7 @@ def run_folder(
 def _name(scenario: str, how: Sequence[object], emulated: Mapping[str, Any] | None) -> str:
     """Return the name for version, seed, replications and backend."""
     asked = [scenario, *how] + ([] if emulated is None else [dict(emulated)])
-    text = json.dumps(asked, sort_keys=True)
-    digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    digest = hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=6).hexdigest()
     return digest if emulated is None else f"{how[-1]}-{digest}"
 
 
@@ -115,9 +114,7 @@ def clear_room(made: Iterable[Path]) -> None:
 
 
 def keep(
-    folder: Path,
-    contents: Mapping[str, bytes],
-    manifest: Mapping[str, Any],
+    folder: Path, contents: Mapping[str, bytes], manifest: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write a folder of results, and return its manifest as it is kept, with the hashes.
 
@@ -190,8 +187,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         what = out_of_reach(path) or what
         first = _inside(folder) if is_folder(folder) else None
         more = f"; there are in it: {first.parent.parent}/*" if first else ""
-        message = f"{folder} is not a run: {what}{more}"
-        raise RunFailed(message)
+        raise RunFailed(f"{folder} is not a run: {what}{more}")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(manifest, ensure_ascii=False).encode()  # JSON can spell what is no text

@@ -59,6 +59,12 @@ def _mean(kind: str, metric: str) -> Callable[[Run], float]:
     return lambda run: float(_counter(run, kind, metric).mean())
 
 
+def _time(metric: str, of: str) -> Measure:
+    """Return a time that components of a kind count, of which the mean is told."""
+    kind, _, counter = metric.partition(".")
+    return Measure(of, _mean(kind, counter), partial(amount_text, unit="s"))
+
+
 def _overruns(run: Run) -> float:
     windows = _counter(run, "card", "windows").sum()
     return float(_counter(run, "card", "overruns").sum() / windows) if windows else float("nan")
@@ -88,17 +94,9 @@ MEASURES: dict[str, Measure] = {
     "empty": Measure("polls that find nothing", _empty, share_text),
     "sram": Measure("most in the SRAM of a card", _peak, partial(amount_text, unit="B")),
     "paged": Measure("paged to disk", _paged, partial(amount_text, unit="B")),
-    "blocked": Measure(
-        "publishers of a node blocked for",
-        _mean("broker", "blocked_s"),
-        partial(amount_text, unit="s"),
-    ),
+    "blocked": _time("broker.blocked_s", "publishers of a node blocked for"),
     "port": Measure("a sender's port in use", _port, share_text),
-    "latency": Measure(
-        "first word through the fabric after",
-        _mean("fabric", "latency_s"),
-        partial(amount_text, unit="s"),
-    ),
+    "latency": _time("fabric.latency_s", "first word through the fabric after"),
     "together": Measure(
         "what the fabric carries for each when all send at once",
         _mean("fabric", "rate_together"),
@@ -110,10 +108,6 @@ MEASURES: dict[str, Measure] = {
         _mean("fabric", "order_words"),
         lambda value: f"{value:,.0f}",
     ),
-    "holding": Measure(
-        "for which it holds a word back, at most",
-        _mean("fabric", "order_wait_s"),
-        partial(amount_text, unit="s"),
-    ),
+    "holding": _time("fabric.order_wait_s", "for which it holds a word back, at most"),
 }
 """By the name that a scenario file uses, `dvsim.scenario.schema.Measure`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from dvsim.study.amounts import Amount
 from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
+from dvsim.study.points import finite
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples
 from dvsim.study.stages import Limit, busiest, limit_of
 from dvsim.study.statistics import Estimate, estimate
@@ -231,8 +231,7 @@ def of_tables(
 
 def _plain(amount: Amount) -> dict[str, float | str | None]:
     """Return an amount as JSON types: null for what is not a number."""
-    values = {"value": amount.value, "low": amount.low, "high": amount.high}
-    numbers = {name: None if math.isnan(value) else value for name, value in values.items()}
+    numbers = finite({"value": amount.value, "low": amount.low, "high": amount.high})
     return {**numbers, "unit": amount.unit}
 
 

@@ -32,16 +32,8 @@ COUNTER_COLUMNS: Mapping[str, str] = {
     "unit": "str",  # "1" for a pure number
 }
 
-_LEAST = {
-    "replication": 1,
-    "iteration": 1,
-    "receiver": 0,
-    "index": 0,
-    "start_ps": 0,
-    "duration_ps": 1,  # a rate is a count divided by this
-    "pieces": 0,
-    "messages": 0,
-}
+_LEAST = {"replication": 1, "iteration": 1, "receiver": 0, "index": 0, "start_ps": 0}
+_LEAST |= {"duration_ps": 1, "pieces": 0, "messages": 0}  # a rate is divided by the duration
 
 
 def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
@@ -59,8 +51,8 @@ def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
         values = samples[name].to_numpy()
         if values.size and values.min() < least:
             row = int(np.argmin(values))
-            message = f"samples: row {row}: {name} is {values[row]}; it must be at least {least}"
-            raise RunFailed(message)
+            what = f"{name} is {values[row]}; it must be at least {least}"
+            raise RunFailed(f"samples: row {row}: {what}")
     return samples
 
 
@@ -87,10 +79,9 @@ def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], title: str) 
         raise RunFailed(message)
     types = table.dtypes.tolist()  # one by one takes longer than a small run
     for (name, kind), type_found in zip(columns.items(), types, strict=True):
-        if not (_is_text(table[name]) if kind == "str" else type_found == np.dtype(kind)):
-            message = f"{title}: column {name} has type {type_found}; expected {kind}"
-            raise RunFailed(message)
-
-
-def _is_text(values: "pd.Series[str]") -> bool:
-    return bool(pd.api.types.is_string_dtype(values)) or values.empty
+        if kind == "str":
+            good = bool(pd.api.types.is_string_dtype(table[name])) or table[name].empty
+        else:
+            good = type_found == np.dtype(kind)
+        if not good:
+            raise RunFailed(f"{title}: column {name} has type {type_found}; expected {kind}")

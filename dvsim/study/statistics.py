@@ -79,10 +79,7 @@ def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimat
 
 
 def ends(
-    mean: npt.ArrayLike,
-    n: npt.ArrayLike,
-    deviation: npt.ArrayLike,
-    confidence: float = CONFIDENCE,
+    mean: npt.ArrayLike, n: npt.ArrayLike, deviation: npt.ArrayLike, confidence: float = CONFIDENCE
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's intervals of means: see `half_width` for `n` and `deviation`.
 

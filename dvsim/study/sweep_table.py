@@ -17,8 +17,6 @@ ran, the folder of the run below the root of runs, and what went wrong.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +31,7 @@ from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manife
 from dvsim.study.numbers import in_order
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.statistics import Estimate
+from dvsim.study.text_table import csv_text
 from dvsim.study.versions import other
 
 POINTS, CSV = "points.parquet", "points.csv"
@@ -170,9 +169,7 @@ def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, li
 
 
 def write_swept(
-    swept: SweepResult,
-    folder: Path,
-    more: Mapping[str, bytes] | None = None,
+    swept: SweepResult, folder: Path, more: Mapping[str, bytes] | None = None
 ) -> SweepResult:
     """Keep a sweep, and return it as it is kept; an earlier one is replaced.
 
@@ -244,12 +241,9 @@ def _columns(table: pd.DataFrame) -> dict[str, str]:
 
 def _csv(swept: SweepResult) -> bytes:
     """Return the table as CSV, numbers with all their digits; what is not a number is empty."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_heading(str(name), swept.units) for name in swept.table.columns])
-    for row in swept.table.itertuples(index=False, name=None):
-        writer.writerow([_cell(value) for value in row])
-    return buffer.getvalue().encode()
+    head = [_heading(str(name), swept.units) for name in swept.table.columns]
+    rows = (map(_cell, row) for row in swept.table.itertuples(index=False, name=None))
+    return csv_text(head, rows).encode()
 
 
 def _heading(name: str, units: Mapping[str, str]) -> str:

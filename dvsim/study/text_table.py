@@ -1,7 +1,9 @@
-"""A table of text that is to be printed: in plain lines here, on a terminal by `screen`."""
+"""Tables of text: as plain lines and as CSV here, on a terminal by `screen`."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -65,6 +67,13 @@ class Table:
 
 
 GAP = 2  # blanks between columns
+
+
+def csv_text(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return rows under a head as CSV."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([head, *rows])
+    return buffer.getvalue()
 
 
 def plain_lines(parts: Iterable[str | Table]) -> Iterator[str]:

@@ -164,11 +164,7 @@ def _wrong_relation(
 
 
 def _held(
-    rows: Sequence[Line],
-    half: Mapping[str, float],
-    heading: str,
-    pair: tuple[str, str],
-    rule: Rule,
+    rows: Sequence[Line], half: Mapping[str, float], heading: str, pair: tuple[str, str], rule: Rule
 ) -> tuple[list[float], list[Line]]:
     """Return the chance of each row to keep a rule by accident, and the rows that break it."""
     chances, broken = [], []

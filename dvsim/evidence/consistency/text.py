@@ -55,11 +55,7 @@ def grid_finding(group: str, columns: Sequence[Column], of: int, grid: Grid) -> 
 
 
 def factor_finding(
-    group: str,
-    columns: Sequence[Column],
-    grid: Grid | None,
-    factor: Factor,
-    looks: float,
+    group: str, columns: Sequence[Column], grid: Grid | None, factor: Factor, looks: float
 ) -> Finding:
     """Return the finding that counts have a common factor.
 

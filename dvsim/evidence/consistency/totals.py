@@ -125,11 +125,7 @@ def _piece_bytes(whole: Mapping[int, int]) -> tuple[int, int]:
 
 
 def _refined(
-    size: int,
-    ratios: Sequence[float],
-    iterations: int,
-    piece: tuple[int, int],
-    factor: int | None,
+    size: int, ratios: Sequence[float], iterations: int, piece: tuple[int, int], factor: int | None
 ) -> tuple[str, int, int]:
     """Return what a size of many pieces says about P: a text, and the range that is left."""
     low, high = piece

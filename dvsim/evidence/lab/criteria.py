@@ -10,13 +10,8 @@ from dvsim.evidence.lab.compare import Compared, Row
 from dvsim.evidence.lab.data import Tolerances
 from dvsim.evidence.lab.ratios import Ratio
 
-KINDS = {
-    "mean": "mean",
-    "median": "median",
-    "quantile": "quantiles",
-    "tail": "tail",
-    "empty": "zeros",
-}
+KINDS = {name: name for name in ("mean", "median")}
+KINDS |= {"quantile": "quantiles", "tail": "tail", "empty": "zeros"}
 """What is judged of a case, with the word for people."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.dialect import encoding_fault
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
 from dvsim.evidence.numbers import statistics_of
@@ -26,17 +26,8 @@ LATENCIES: Mapping[str, Metric] = {
     "aggregatedEndToEndLatency": "latency",
     "aggregatedPublishLatency": "confirm latency",
 }
-QUANTILES = {
-    "Avg": "mean",
-    "50pct": "50%",
-    "75pct": "75%",
-    "95pct": "95%",
-    "99pct": "99%",
-    "999pct": "99.9%",
-    "9999pct": "99.99%",
-    "99999pct": "99.999%",
-    "Max": "max",
-}
+QUANTILES = {"Avg": "mean", "50pct": "50%", "75pct": "75%", "95pct": "95%", "99pct": "99%"}
+QUANTILES |= {"999pct": "99.9%", "9999pct": "99.99%", "99999pct": "99.999%", "Max": "max"}
 KEYS = ("workload", "driver")
 
 
@@ -64,8 +55,7 @@ def _result(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ScenarioError([encoding_fault(path)]) from None
     except json.JSONDecodeError as error:
-        fault = Fault(str(path), error.lineno, "", f"is not JSON: {error.msg}")
-        raise ScenarioError([fault]) from None
+        raise ScenarioError.at(path, f"is not JSON: {error.msg}", line=error.lineno) from None
     except UnicodeEncodeError:
         raise ScenarioError.at(path, "has a text with half a character, a lone surrogate") from None
     except (ValueError, RecursionError):  # what Python refuses to read

@@ -76,10 +76,7 @@ class Whole:
 
 
 def axis_of(
-    key: str,
-    between: tuple[float, float] | None,
-    tolerance: float | None,
-    keys: Keys,
+    key: str, between: tuple[float, float] | None, tolerance: float | None, keys: Keys
 ) -> Axis:
     """Return the axis of a key.
 

@@ -84,8 +84,7 @@ def work(chunk: Chunk) -> list[Done]:
     """
     here = code_version()
     if here != chunk.how.version:
-        message = f"a worker has dvsim {here}, and {chunk.how.version} is asked for"
-        raise RunFailed(message)
+        raise RunFailed(f"a worker has dvsim {here}, and {chunk.how.version} is asked for")
     return [_point(trial, chunk) for trial in chunk.trials]
 
 

@@ -185,11 +185,7 @@ def run(
     return swept if sweeps is None else write_swept(swept, sweep.folder(sweeps), files)
 
 
-def _table(
-    sweep: Sweep,
-    outcomes: Sequence[Outcome],
-    out: Path | None,
-) -> SweepResult:
+def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> SweepResult:
     keys, units = keys_of(sweep.points)
     units = dict(units)
     rows = []
@@ -223,11 +219,7 @@ def _manifest(
     command: str | Sequence[str],
     out: Path | None,
 ) -> dict[str, Any]:
-    known = {
-        "asked": sweep.about(),
-        "runs": None if out is None else str(out),
-        "failed": len(swept.failed),
-    }
+    kept_in = None if out is None else str(out)
     return build_manifest(
         sweep.name,
         version=sweep.how.version,
@@ -237,5 +229,5 @@ def _manifest(
         command=command,
         started=started,
         wall_s=took_s,
-        known=known,
+        known={"asked": sweep.about(), "runs": kept_in, "failed": len(swept.failed)},
     )

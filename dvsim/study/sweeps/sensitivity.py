@@ -8,8 +8,6 @@ Intervals: bootstrap over the samples, percentiles.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +20,7 @@ from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import Point, power_of_two, sobol
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
+from dvsim.study.text_table import csv_text
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap
@@ -155,8 +154,5 @@ def _sobol(values: Floats) -> tuple[Floats, Floats]:
 
 def to_csv(indices: Sequence[Index]) -> bytes:
     """Return indices as a table."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(Index.__dataclass_fields__)
-    writer.writerows(vars(index).values() for index in indices)
-    return buffer.getvalue().encode()
+    rows = (vars(index).values() for index in indices)
+    return csv_text(Index.__dataclass_fields__, rows).encode()
