@@ -66,6 +66,7 @@ typedef struct {
     uint32_t most; /* the largest high half of a draw that is an arrival */
     uint64_t first, step; /* first draw, and how much further those of the next pattern are */
     uint64_t outputs;
+    int shift;      /* outputs are 2^(32 - shift); 0: no power of two, or 2^32 */
     uint32_t round; /* outputs; added to an address that is below `back` */
     int64_t bits, stride;
     uint8_t *present, *address;

@@ -141,6 +141,7 @@ static void draw(dvsim_shard *s, dvsim_slices *k, int64_t now)
         .first = (uint64_t)now * (uint64_t)v->ports * DVSIM_DRAW_STEP,
         .step = (uint64_t)(k->pattern / k->lanes) * DVSIM_DRAW_STEP,
         .outputs = (uint64_t)(angles * v->params.height),
+        .shift = (angles & (angles - 1)) == 0 ? 32 - dvsim_bits(angles << v->n) : 0,
         .most = (uint32_t)(v->params.arrival_threshold - 1),
         .round = (uint32_t)(angles << v->n),
         .bits = v->n + k->phase_bits,
