@@ -91,7 +91,6 @@ static int take(const struct command *command, const struct command_option *opti
     case OPTION_FLAG32: *(uint32_t *)at = 1; break;
     case OPTION_TEXT: return read_text(command, option, value, (const char **)at);
     case OPTION_READ:
-    case OPTION_ALONE:
     case OPTION_EITHER: return option->read(option->name, value, options);
     case OPTION_COUNT32:
         code = read_number(command, option, value, &number);
@@ -137,7 +136,7 @@ int command_read(const struct command *command, char **argv, int *at, void *opti
     if (option == NULL) {
         return unknown(command, text);
     }
-    bool alone = option->kind <= OPTION_FLAG32 || option->kind == OPTION_ALONE;
+    bool alone = option->kind <= OPTION_FLAG32;
     if (alone && value != NULL) {
         return command_refuse(command, option->name, value, "is too much: it has no value");
     }

@@ -19,7 +19,6 @@ enum option_kind {
     OPTION_BYTES,   /* uint64_t likewise, with a unit or without: 64KiB */
     OPTION_TIME,    /* uint64_t in ns, likewise: 5ms; a number alone is seconds */
     OPTION_READ,    /* a value for `read` */
-    OPTION_ALONE,   /* NULL for `read`; no value */
     OPTION_EITHER   /* a value behind '=' for `read`, or NULL */
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static uint64_t number_after(const char *path, const char *word)
 static uint64_t group_available(void)
 {
     FILE *file = fopen("/proc/self/cgroup", "r");
-    char line[512], path[700];
+    char line[PATH_MAX + 64], path[PATH_MAX + 128]; /* a group's path is of less than PATH_MAX characters */
     uint64_t left = UINT64_MAX;
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         if (strncmp(line, "0::", 3) != 0) {

@@ -65,6 +65,20 @@ static void memory_of_the_group(void)
     }
 }
 
+/* The path of a group with a long name, as those of pods and containers within containers are. */
+static void memory_of_a_long_group(void)
+{
+    char name[1001], group[1100], most[1100], used[1100];
+    memset(name, 'g', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    snprintf(group, sizeof group, "0::/%s\n", name);
+    snprintf(most, sizeof most, "/sys/fs/cgroup/%s/memory.max", name);
+    snprintf(used, sizeof used, "/sys/fs/cgroup/%s/memory.current", name);
+    const struct file these[] = {{"/proc/meminfo", WORDS}, {GROUP, group},
+                                 {most, "4096\n"},         {used, "1096\n"}, {NULL, NULL}};
+    CHECK(memory_with(these) == 2 && was_heard(" 3000 are available"));
+}
+
 /* What comes out of a stream into which `text` went, at once and at its end. */
 static const char *through(struct stream *stream, const char *in, uint32_t card, uint32_t cards)
 {
@@ -266,6 +280,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     memory_of_the_machine();
     memory_of_the_group();
+    memory_of_a_long_group();
     output();
     trace(argv[1], argv[2]);
     statistics();
