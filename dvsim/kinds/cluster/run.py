@@ -21,14 +21,14 @@ from dvsim.core.streams import Streams
 from dvsim.emulation.trace.timeline import Event, Timeline
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import Plain
-from dvsim.kinds.cluster.measures import Left, Sums, monthly
+from dvsim.kinds.cluster.measures import KB, MS, Left, Sums, monthly
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]
-PS = 1e-12
+PS, NS = 1e-12, 10**9
 AT_ONCE = 1e9  # messages in a second of consumers that take no time
 FULL = 1 - 1e-9  # share of the queues that have a leader, if all have
 BUSIEST = 0.98  # as far as a message that meets no queue is slowed down
@@ -246,9 +246,6 @@ class _Run:
         sums.weights.append((admitted[:, None] * led)[:, chosen].ravel())
 
 
-MS, KB = 1e3, 1e-3
-
-
 def run_closed(scenario: ClusterScenario) -> Plain:
     """Return the rate at which credit comes back as fast as it is spent, and what follows.
 
@@ -281,9 +278,6 @@ def run_closed(scenario: ClusterScenario) -> Plain:
         "cost": month / rate * 1000,
     }
     return Plain(numbers, fidelity="flow")
-
-
-NS = 10**9
 
 
 def note_second(

@@ -23,6 +23,10 @@ Arrive = Callable[[int], None]
 """Called with a number of bytes that have arrived."""
 
 
+Granted = Callable[[simpy.Event], object]
+"""Called when there is a turn."""
+
+
 class Worked(Protocol):
     """Anything that counts how long it was at work."""
 
@@ -188,9 +192,6 @@ class Hop:
             _, gets = self._sent.popleft()  # of several that end here the last is shown
         observer.worked(self, self.kind, now, now + work_ps, messages, sends, gets)
         observer.level(self, self.kind, "bytes waiting", now, self.waiting)
-
-
-Granted = Callable[[simpy.Event], object]
 
 
 class Turns:

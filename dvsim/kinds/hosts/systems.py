@@ -20,6 +20,7 @@ from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
 
 WIRE = "link"
+INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link between brokers"
 
 
 class Peers:
@@ -70,9 +71,6 @@ class Peers:
 
     def _credit(self, clock: Clock, latency_ps: int, number: int, messages: int) -> None:
         delayed(clock, latency_ps, partial(self.publishers[number].allow, messages))
-
-
-INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link between brokers"
 
 
 class Brokered:

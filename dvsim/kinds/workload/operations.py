@@ -10,6 +10,12 @@ from dvsim.kinds.workload.check import ANSWER_TAG, CALC, CARRIED_TAG, RELEASE_TA
 from dvsim.kinds.workload.graph import Builder
 from dvsim.kinds.workload.schedule import Schedule
 
+AGENT = 1
+"""The processor that does one-sided operations, at both ends."""
+
+WAIT, COLLECTIVE, REMOTE, LOCK, UNLOCK = range(3, 8)
+"""Kinds of calls beside `CALC`, `SEND` and `RECV`."""
+
 
 @dataclass(eq=False)
 class Hold:
@@ -87,13 +93,6 @@ class Locks:
 def _released(hold: Hold) -> tuple[int, int, int]:
     """Return when a hold ended, or where it never did, when it began."""
     return hold.begin if hold.end is None else hold.end, hold.begin, hold.rank
-
-
-AGENT = 1
-"""The processor that does one-sided operations, at both ends."""
-
-WAIT, COLLECTIVE, REMOTE, LOCK, UNLOCK = range(3, 8)
-"""Kinds of calls beside `CALC`, `SEND` and `RECV`."""
 
 
 @dataclass

@@ -25,6 +25,21 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 Value = int | bytes
 
 
+METADATA, LOAD, STORE, COMPUTE, SEND, RECV, COLLECTIVE = range(1, 8)
+TYPES = (
+    "INVALID_NODE", "METADATA_NODE", "MEM_LOAD_NODE", "MEM_STORE_NODE", "COMP_NODE",
+    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE",
+)  # fmt: skip
+"""Types of nodes by their numbers, as JSON has them."""
+
+GRAPHS = ("workload_graph", "nodes", "node")
+"""Keys under which JSON may have all nodes."""
+
+GZIP = b"\x1f\x8b"
+
+Attribute = int | float | str
+
+
 class Wire:
     """Bytes of messages with the place that has been read."""
 
@@ -112,21 +127,6 @@ def real(value: bytes) -> float:
     """Return a floating-point number of four or eight bytes."""
     found: float = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
     return found
-
-
-METADATA, LOAD, STORE, COMPUTE, SEND, RECV, COLLECTIVE = range(1, 8)
-TYPES = (
-    "INVALID_NODE", "METADATA_NODE", "MEM_LOAD_NODE", "MEM_STORE_NODE", "COMP_NODE",
-    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE",
-)  # fmt: skip
-"""Types of nodes by their numbers, as JSON has them."""
-
-GRAPHS = ("workload_graph", "nodes", "node")
-"""Keys under which JSON may have all nodes."""
-
-GZIP = b"\x1f\x8b"
-
-Attribute = int | float | str
 
 
 @dataclass

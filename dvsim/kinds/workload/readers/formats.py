@@ -23,7 +23,17 @@ from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
 from dvsim.kinds.workload.readers.text import MOST_BYTES, refuse
 
 HEAD = 4096  # bytes of a file that say what it is
-MOST_FILES = 1 << 20
+MOST_FILES = MOST_MEMBERS = 1 << 20
+BLOCK = 512  # of a tar: the first one says at its 257th byte that it is one
+
+PACKED: Mapping[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
+"""What opens a compressed file, by how it begins."""
+
+DAMAGED = (zlib.error, lzma.LZMAError)
 
 
 class Format(NamedTuple):
@@ -140,8 +150,7 @@ def _head(path: Path) -> bytes:
 
 
 def _is_tar(path: Path, head: bytes) -> bool:
-    packed = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")
-    return head[257:262] == b"ustar" or head.startswith(packed) or path.suffix == ".tar"
+    return head[257:262] == b"ustar" or head.startswith(tuple(PACKED)) or path.suffix == ".tar"
 
 
 def _format(path: Path, head: bytes) -> str | None:
@@ -192,19 +201,6 @@ def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:
     return ScenarioError(map(told, error.faults))
 
 
-MOST_MEMBERS = 1 << 20
-
-
-PACKED: Mapping[bytes, Callable[[Path], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-}
-"""What opens a compressed file, by how it begins."""
-
-BLOCK = 512  # of a tar: the first one says at its 257th byte that it is one
-
-
 def unpack(path: Path, head: bytes, folder: Path) -> None:
     """Unpack the files of a tar, compressed or not, or a compressed file, into an empty folder.
 
@@ -243,9 +239,6 @@ def unpack(path: Path, head: bytes, folder: Path) -> None:
                     shutil.copyfileobj(source, out)
     except (tarfile.TarError, EOFError, OSError, ValueError, *DAMAGED) as error:
         refuse(path, None, f"cannot be unpacked: {error}")
-
-
-DAMAGED = (zlib.error, lzma.LZMAError)
 
 
 def _is_old_tar(path: Path) -> bool:
