@@ -40,7 +40,6 @@ EMULATED = "emu"
 DEFAULT = "rabbitmq"
 """The kind of a file that has no key ``kind``, unless another recognises it."""
 
-
 Own = Any
 """A scenario or a result of a kind itself, of which only that kind knows the class."""
 
@@ -345,10 +344,8 @@ class Kind:
         module = sys.modules[type(self).__module__]
         path = Path(str(module.__file__))
         files = sorted(path.parent.glob("*.py")) if "." in module.__name__ else [path]
-        digest = hashlib.blake2b(digest_size=4)
-        for file in files:
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-        return digest.hexdigest()
+        content = b"".join(file.name.encode() + b"\0" + file.read_bytes() for file in files)
+        return hashlib.blake2b(content, digest_size=4).hexdigest()
 
 
 @cache
@@ -360,7 +357,7 @@ def kind_named(name: str) -> Kind:
             imported.
     """
     if name in OWN:
-        kind: Kind = imported(f"{OWN[name]}:KIND")
+        kind: Kind = importlib.import_module(OWN[name]).KIND
         return kind
     from importlib.metadata import entry_points
 
@@ -378,12 +375,6 @@ def kind_named(name: str) -> Kind:
         message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
         raise ScenarioError.at("", message, "kind") from error
     return loaded
-
-
-def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
-    """Return what ``MODULE:NAME`` names."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def metric_of(name: str, unit: str) -> Metric:

@@ -6,11 +6,12 @@ heavy is imported here: a scenario is read and shown without any library that ru
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Own, Plain, Reading, imported
+from dvsim.kinds.base import Job, Kind, Own, Plain, Reading
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:
@@ -113,3 +114,9 @@ class PointsKind(Kind):
     def headline(self) -> Sequence[str]:
         """The metrics of its table for people."""
         return self.shown or self.first
+
+
+def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return what ``MODULE:NAME`` names."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
