@@ -19,14 +19,12 @@ ROOT = HERE.parents[1]
 SANITIZERS = "-fsanitize=address,undefined"
 COMMON = ["-std=gnu11", "-g", "-O1", "-pthread", SANITIZERS, "-fno-sanitize-recover=all"]
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
-LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "hosts_list", "serve", "exits",
-            "look", "repair", "snapshot", "stats", "coordinator_barrier", "coordinator_stuck",
-            "coordinator_events",
-            "coordinator_fabric", "coordinator_make", "coordinator_news",
-            "coordinator_report")  # fmt: skip
+LAUNCHER = ("options", "programs", "faults", "cardfile", "hosts_list", "serve", "exits", "look",
+            "repair", "coordinator", "coordinator_barrier", "coordinator_stuck",
+            "coordinator_events", "coordinator_fabric")  # fmt: skip
 """Of vicrun: what reads. The rest starts programs."""
 
-AGENT = ("agent", "clocks", "inbox", "incoming", "news", "outgoing")
+AGENT = ("agent", "clocks", "incoming", "news", "outgoing")
 """Of vichost: what agents read and write. frames.c plays libfabric, and has the rest in it."""
 
 MAIN = {"bridge": "main.c", "load": "vicload.c"}
@@ -59,7 +57,7 @@ TARGETS = {
     "vicrun_options": Target(wraps=("close",)),
     "vicload_options": Target("load", wraps=()),
     "vicbridge_options": Target("bridge", wraps=()),
-    "amqp": Target("bridge", wraps=("message_free_all",)),
+    "amqp": Target("bridge", wraps=("message_free_all", "log_error", "log_warning", "log_info")),
     "frames": Target("hosts"),
 }
 

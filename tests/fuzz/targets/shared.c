@@ -99,7 +99,8 @@ static void read_all(void)
     uint32_t stride = 1;
     FILE *file = open_memstream(&text, &bytes);
     struct options options = {.job = size, .programs = 1};
-    struct launch launch = {.options = &options, .job = job, .stats_fd = open("/dev/null", O_WRONLY)};
+    struct child child[ALL] = {0};
+    struct launch launch = {.options = &options, .job = job, .stats_fd = open("/dev/null", O_WRONLY), .child = child};
     const struct trace_source source = {trace_of, job, ALL, job->config.trace_records, ""};
     CHECK(file != NULL);
     for (uint32_t i = 0; i < ALL; i++) {
