@@ -144,7 +144,7 @@ def plan(files: list[str]) -> str:
     """Return what is wrong with the imports and fixtures of test files, which are not run."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--setup-plan", *files]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    return done.stdout if done.returncode else ""
+    return done.stdout + done.stderr if done.returncode else ""
 
 
 def main() -> int:

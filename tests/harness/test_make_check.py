@@ -42,7 +42,8 @@ def test_what_is_near_comes_first_and_the_rest_is_named(monkeypatch):
     assert not {*late} & {*chosen}
 
 
-def test_a_file_without_time_is_looked_at(tmp_path):
+def test_a_file_without_time_is_looked_at(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     text = "def test_takes(fixture): pass\n"
     (tmp_path / "test_late.py").write_text(text.replace("fixture", "no_fixture"), "utf-8")
     assert "fixture 'no_fixture' not found" in check.plan([str(tmp_path / "test_late.py")])
