@@ -90,7 +90,7 @@ class How:
 
 @dataclass(frozen=True)
 class Job:
-    """What scenarios are run with, and what is to be noted of it.
+    """How scenarios are run, and what their manifests record.
 
     Attributes:
         how: How they are run.

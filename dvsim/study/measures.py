@@ -60,7 +60,7 @@ def _mean(kind: str, metric: str) -> Callable[[Run], float]:
 
 
 def _time(metric: str, of: str) -> Measure:
-    """Return a time that components of a kind count, of which the mean is told."""
+    """Return a time that components of a kind count; answers print its mean."""
     kind, _, counter = metric.partition(".")
     return Measure(of, _mean(kind, counter), partial(amount_text, unit="s"))
 

@@ -1,13 +1,10 @@
-/* Lines on stderr: "vicbridge[3]: warning: ...". Nothing secret is ever given to these. And time, and a draw for pauses and
- * sessions. */
+/* Lines on stderr: "vicbridge[3]: warning: ...". Nothing secret is ever given to these. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "bridge.h"
-#include "clock.h"
-#include "entropy.h"
 
 static char name[32] = "vicbridge";
 
@@ -46,17 +43,3 @@ static void line(const char *level, const char *format, va_list arguments)
 LEVEL(log_error, "error")
 LEVEL(log_warning, "warning")
 LEVEL(log_info, "info")
-
-uint64_t now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t chance(void)
-{
-    uint64_t bits = 0;
-    if (!entropy_draw(&bits, sizeof bits)) {
-        bits = now_ns(); /* apart from those of others it is all the same */
-    }
-    return bits;
-}

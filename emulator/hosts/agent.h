@@ -142,9 +142,8 @@ struct agent {
     struct clock_sample best;
 };
 
-/* fabric.c. fabric_listen listens on the address of an interface, or if that is NULL on the one that the name of this host
- * stands for, and returns in `own` where others find it; fabric_connect connects with all
- * other hosts. Both say on stderr what is wrong and return false; fabric_connect says nothing if `launcher` (-1: none) can
+/* fabric.c. fabric_listen listens on the address of `interface`, or of the name `host` if there is no interface, and returns
+ * in `own` where others find it; fabric_connect connects with all other hosts. Both say on stderr what is wrong and return false; fabric_connect says nothing if `launcher` (-1: none) can
  * be read, because another host has failed then and that has been said. */
 bool fabric_listen(struct agent *agent, const char *host, const char *interface, struct host_address *own);
 bool fabric_connect(struct agent *agent, const struct host_address *address, int launcher);
@@ -169,7 +168,7 @@ bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *
 bool incoming_answers(struct agent *agent); /* send the replies that wait; true if there were any */
 uint64_t incoming_replied(struct agent *agent, struct peer *peer); /* bring peer.replied up to date and return it */
 
-/* Words that wait for room in FIFOs of this host. */
+/* The same file: words that wait until FIFOs of this host have space for them. */
 bool inbox_pass(struct agent *agent);
 bool inbox_holds(const struct agent *agent, uint32_t source); /* true if words of that card wait */
 

@@ -11,7 +11,7 @@ static const uint64_t PATIENCE_NS = 5 * (uint64_t)SERIES_NS;
 void clocks_measure(struct agent *agent)
 {
     if (atomic_load(&agent->questions) > 0) {
-        return; /* those that still have no answer */
+        return; /* they go on, and their answers are this measurement */
     }
     agent->best = (struct clock_sample){.error_ns = UINT64_MAX};
     agent->asks_until_ns = job_clock_ns() + SERIES_NS;

@@ -14,7 +14,7 @@
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* Before the first program starts, so that none is lost. */
+/* Blocks the signals that the programs get from here. Called before the first program starts, so that no signal is lost. */
 int take_signals(void)
 {
     sigset_t set;

@@ -24,7 +24,7 @@ MOST_S = 50 * WORKERS
 ALWAYS = ("tests/unit/test_tree.py", "tests/unit/test_rooms.py")
 SHOWN = 8
 PLANNED = 20
-"""Test files without time, nearest first, of which imports and fixtures are looked at."""
+"""How many of the test files without time `plan` looks at, nearest first."""
 FAR = 4
 """Imports beyond which nearly everything depends on everything."""
 ROOMS = {
