@@ -64,6 +64,7 @@ FUNCTIONAL = (
     Case("far_ends", (1, 2), ("fifo",)),
     Case("collective_hidden"),
     Case("lists_apart", (1, 1)),
+    Case("lists_refused", (1, 1)),
     Case("lists_twice"),
     Case("last_word", (1, 1), code=KILLED, said="good"),
     Case("message_card", (1, 1)),

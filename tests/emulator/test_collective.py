@@ -60,6 +60,11 @@ def test_lists_that_differ_fail_that_opening_and_no_later_one(emulator, part, mo
     good(emulator.run(3, "lists_twice", options=[*SMALL, *mode], env=env, timeout=100))
 
 
+@pytest.mark.parametrize("mode", [[], REORDER, TIMED], ids=["functional", "reordered", "timed"])
+def test_a_card_that_refuses_an_opening_is_not_taken_for_one_that_has_it_open(emulator, mode):
+    good(emulator.run(2, "lists_refused", options=[*SMALL, *mode]))
+
+
 def test_who_writes_over_a_counter_of_teams_keeps_no_call_waiting(emulator):
     good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER], timeout=60))
 

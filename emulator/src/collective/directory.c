@@ -46,9 +46,8 @@ static void unpack_location(uint64_t *word, struct record *record)
 void record_make(const struct record *record, uint32_t from, uint32_t to, uint64_t word[RECORD])
 {
     uint64_t rest = pack(0, CARD_BITS, record->cards - 1);
-    rest = record->refused ? pack(rest, NUMBER_BITS, record->met) : pack_location(rest, record);
-    word[2] = pack(rest, 1, record->refused);
-    word[0] = (uint64_t)record->number << 32 | record->opens;
+    word[2] = record->refused ? pack(rest, NUMBER_BITS, record->met) : pack_location(rest, record);
+    word[0] = record_begin(record->number, record->opens) & ~(uint64_t)record->refused;
     word[1] = record->list;
     word[3] = check_of(word, from, to);
 }
@@ -56,8 +55,8 @@ void record_make(const struct record *record, uint32_t from, uint32_t to, uint64
 bool record_read(const uint64_t word[RECORD], uint32_t from, uint32_t to, struct record *record)
 {
     uint64_t rest = word[2];
-    *record = (struct record){.number = (uint32_t)(word[0] >> 32), .opens = (uint32_t)word[0], .list = word[1]};
-    record->refused = unpack(&rest, 1) != 0;
+    *record = (struct record){.number = (uint32_t)(word[0] >> 32), .opens = (uint32_t)word[0] | 1, .list = word[1]};
+    record->refused = (word[0] & 1) == 0;
     if (record->refused) {
         record->met = (uint32_t)unpack(&rest, NUMBER_BITS);
     } else {

@@ -222,17 +222,18 @@ static int go_back(struct vic_team *team)
     return team_write_row(team, 0);
 }
 
-/* True if the member has given up or finished this opening since it was accepted. `word` is the first of its record. */
+/* True if the member has given up, refused or finished this opening since it was accepted. `word` is the first of its
+ * record. */
 static bool has_left(const struct vic_team *team, const struct member *member, uint64_t word)
 {
     uint64_t opens;
     bool same = vic_peer_opens(team->card, member->card, &opens) == VIC_OK && opens == member->opens;
-    return !same || word != ((uint64_t)member->number << 32 | (uint32_t)member->opens);
+    return !same || word != record_begin(member->number, member->opens);
 }
 
-/* True if a member is in the second phase, or was. `left` was read before its row. A card that gives up clears its record
- * before a later team can use the row. So if the row is reused, and the record still stands at the next look, the member
- * has had this team open, and closed it. */
+/* True if a member is in the second phase, or was. `left` was read before its row. A card that gives up or refuses changes
+ * the first word of its record before it writes its row. So if the row is reused, and that word still stands at the next
+ * look, the member has had this team open, and closed it. */
 static bool is_in_second(const struct vic_team *team, struct member *member, uint64_t row, bool left)
 {
     bool is = row == team->id || (member->row_reused && !left);

@@ -107,6 +107,13 @@ static inline uint64_t mix(uint64_t x)
     return dvsim_draw(x, 1);
 }
 
+/* The first word of the record of an opening. `opens` of an open card is odd; a card that refuses the opening clears that
+ * bit, so that who has read the record before sees by this word that it has left. */
+static inline uint64_t record_begin(uint32_t number, uint64_t opens)
+{
+    return (uint64_t)number << 32 | (uint32_t)opens;
+}
+
 void record_make(const struct record *record, uint32_t from, uint32_t to, uint64_t word[RECORD]);
 
 /* False if these are no such words. */
