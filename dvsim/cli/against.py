@@ -65,7 +65,8 @@ def validate_against(
     from dvsim.evidence.lab.match import chosen
     from dvsim.evidence.lab.read import read_lab
     from dvsim.evidence.lab.sizes import at_all_sizes
-    from dvsim.evidence.lab.text import headline, lines
+    from dvsim.report.lab import lab_page, lab_sections
+    from dvsim.report.terminal import lines
     from dvsim.scenario.find import is_file, scenario_root
     from dvsim.study.manifest import asked_json
 
@@ -78,7 +79,6 @@ def validate_against(
     runs = options.run(chosen(at_all_sizes(options.load([name]), data, taken), data, taken))
     judged = judge(runs, data, taken)
     if options.report is not None:
-        from dvsim.report.lab import lab_page
         from dvsim.report.page import write
 
         write(options.report, lab_page(runs, judged, data, typed_text()))
@@ -88,11 +88,11 @@ def validate_against(
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
-        tell(lines(judged), indent=2)
+        tell(lines(lab_sections(judged, data)), indent=2)
         for run in runs:
             if run.folder is not None:
                 say(f"kept {run.scenario.name}: {run.folder}")
         if options.report is not None:
             say(f"report: {options.report}")
     if strict and not judged.passed:
-        raise CriterionFailed(headline(judged))
+        raise CriterionFailed(judged.headline)

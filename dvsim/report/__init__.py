@@ -1,9 +1,10 @@
 """Reports: pages of runs and studies, of results side by side, and in other forms.
 
 A page is a list of sections, a section a list of blocks (`blocks`: paragraphs, a `Table`, a figure
-as `drawing` holds it, a recorded run). `page` writes it as HTML, `markdown` as text, `paper` its
-figures as SVG; `tidy` puts all results into one table. Which page has which blocks: `pages` (runs,
-studies), `comparison`, `swept`, `replayed`, `lab`, `topology`. `formats` chooses the form.
+as `drawing` holds it, a recorded run). `page` writes it as HTML, `markdown` as text, `figure_svg`
+its figures; `terminal` has sections as lines; `tidy` puts all results into one table. Which page
+has which blocks: `pages` (runs, studies), `comparison`, `swept`, `replayed`, `lab`, `topology`.
+`formats` chooses the form.
 
 What the blocks of runs are made from, in the order in which data flows::
 

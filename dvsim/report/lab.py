@@ -1,21 +1,25 @@
-"""The page about measurements of a laboratory: verdict, provenance, each case, what is between."""
+"""The answer to measurements of a laboratory: verdict, provenance, each case, what is between.
+
+The page and the terminal show the same sections.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dvsim.evidence.lab.compare import MOMENTS
 from dvsim.evidence.lab.criteria import KINDS
-from dvsim.evidence.lab.text import UNITS, headline, percent
+from dvsim.evidence.lab.data import shown
 from dvsim.report.basis import commands_of
 from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
 from dvsim.report.blocks import commands as repeated
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
-from dvsim.report.table import Cell, Table, mark, number, table_of, times
+from dvsim.report.table import MARKS, Cell, Table, mark, number, table_of, times
+from dvsim.study.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.compare import Compared, Row
@@ -33,38 +37,24 @@ def lab_page(
     runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData, command: str | None = None
 ) -> Page:
     """Return the page about measurements beside what was simulated; `command` is what makes it."""
-    sign = "✓" if judged.passed else "✗"
-    provenance: list[Block] = [_provenance(judged)]
-    if not any(case.values is not None for case in data.cases):
-        text = (
-            "The file has statistics and no samples: what lies between two quantiles is unknown, "
-            "and distances are bounds."
-        )
-        provenance.append(Text(text))
+    origin: list[Block] = [_runs(runs), *repeated(commands_of(runs, command))]
     return Page(
         f"{Path(judged.file).name}, laboratory and simulation",
-        [
-            Section(
-                "answer",
-                "The verdict",
-                [
-                    Text(f"{sign} {headline(judged)}.", "verdict"),
-                    _verdict_table(judged),
-                    Text(_tolerances(judged)),
-                ],
-            ),
-            Section("measured", "The measurement", provenance),
-            Section("cases", "Case by case", _cases(judged)),
-            Section("between", "Between cases", _between(judged)),
-            Section("limits", "What these data cannot show", [Items(judged.limits)]),
-            Section(
-                "origin",
-                "Where it comes from",
-                [_runs(runs), *repeated(commands_of(runs, command))],
-            ),
-        ],
+        [*lab_sections(judged, data), Section("origin", "Where it comes from", origin)],
         f"{judged.form}.",
     )
+
+
+def lab_sections(judged: Judged, data: LabData) -> list[Section]:
+    """Return what there is to say of measurements, the verdict first."""
+    verdict = [Text(judged.headline, "verdict"), Text(_tolerances(judged))]
+    return [
+        Section("answer", "The verdict", [*verdict, _verdict_table(judged)]),
+        Section("measured", "The measurement", [*_provenance(judged, data)]),
+        Section("cases", "Case by case", _cases(judged)),
+        Section("between", "Between cases", _between(judged)),
+        Section("limits", "What these data cannot show", [Items(judged.limits)]),
+    ]
 
 
 def _cases(judged: Judged) -> list[Block]:
@@ -123,99 +113,101 @@ def _verdict_table(judged: Judged) -> Table:
 
 def _criterion(criterion: Criterion | None) -> Cell:
     if criterion is None:
-        return Cell("–", status="info", raw="")
-    sign = "✓" if criterion.passed else "✗"
-    got = "" if criterion.got is None else f" {percent(criterion.got)} ({criterion.statistic})"
+        return Cell(MISSING, status="info", raw="")
+    word = "pass" if criterion.passed else "fail"
+    got = "" if criterion.got is None else f"{_percent(criterion.got)} ({criterion.statistic}) "
     if criterion.kind == "empty" and criterion.got is not None:
-        got = f" {100 * criterion.got:+.0f} points"
-    raw = criterion.got if criterion.got is not None else ("pass" if criterion.passed else "fail")
-    return Cell(f"{sign}{got}", "number", "pass" if criterion.passed else "fail", raw)
+        got = f"{100 * criterion.got:+.0f} points "
+    raw = word if criterion.got is None else criterion.got
+    return Cell(f"{MARKS[word]} {got}{word}", "number", word, raw)
+
+
+def _percent(error: float) -> str:
+    """Return a relative error; a large one as a factor.
+
+    >>> _percent(0.034), _percent(-0.5), _percent(11.0)
+    ('+3.4 %', '-50.0 %', 'x 12')
+    """
+    return f"{error * 100:+.1f} %" if abs(error) < 5 else f"x {error + 1:.3g}"
 
 
 def _tolerances(judged: Judged) -> str:
     texts = (f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
-    own = f"{', '.join(judged.declared) or 'none was'} declared with the data"
-    return f"Tolerances: {', '.join(texts)}; {own}, the others are the defaults of dvsim."
+    own = f"{', '.join(judged.declared) or 'none'} declared in [lab]"
+    return f"Tolerances: {', '.join(texts)}; {own}, the others are the defaults."
 
 
-def _provenance(judged: Judged) -> Table:
+def _provenance(judged: Judged, data: LabData) -> Iterator[Block]:
+    about = {"file": judged.file, "form": judged.form} | judged.about
     rows = [
         [Cell(key), Cell(value, status="info" if value == "not stated" else "")]
-        for key, value in judged.about.items()
+        for key, value in about.items()
     ]
-    rows += [[Cell("not compared"), Cell(f"{name}: {why}")] for name, why in judged.missing]
-    return Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
+    yield Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
+    reasons: dict[str, list[str]] = {}
+    for name, reason in judged.missing:
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        text = names[0] if len(names) == 1 else f"{len(names)} cases, {names[0]} the first"
+        yield Text(f"Not compared: {text}: {reason}.")
+    if not any(case.values is not None for case in data.cases):
+        yield Text(
+            "The file has statistics and no samples: what lies between two quantiles is unknown, "
+            "and distances are bounds."
+        )
 
 
 def _case(case: Compared, index: int) -> list[Block]:
-    factor, unit = UNITS[case.unit]
     count = "an unknown number of samples" if case.count is None else f"{case.count:,} samples"
     lines = [
         f"{case.split.capitalize()}. Measured: {count}, each: {case.sample}. Simulated: "
-        f"{case.scenario}, {case.what}, replications: {case.replications}. In {unit}.",
+        f"{case.scenario}, {case.what}, replications: {case.replications}.",
         *(f"{note[0].upper()}{note[1:]}." for note in case.notes),
     ]
-    ordered = [row for row in case.rows if row.statistic not in MOMENTS]
-    moments = [row for row in case.rows if row.statistic in MOMENTS]
     name = f"lab-{index}"
     figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
     drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
-    found = tables(
-        _rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
-        _moments(f"{name}-moments", moments, factor, unit),
-        _distances(case, f"{name}-distances"),
-    )
-    title = f"Quantiles, moments and distances: {case.name}"
+    found = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
     return [
         Heading(case.name),
         *map(Text, lines),
         *pair(drawn),
-        Fold(title, found, opened=index == 0),
+        Fold(f"Statistics and distances: {case.name}", found, opened=index == 0),
     ]
 
 
-def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
-    cells = []
-    for row in rows:
-        low, high = (None, None) if row.band is None else row.band
-        verdict = "–" if row.outside is None else "outside" if row.outside else "inside"
-        judged = None if row.verdict == "info" else row.verdict == "pass"
-        cells.append(
-            [
-                Cell(row.statistic),
-                *(number(x / factor) for x in (row.lab, row.simulated)),
-                times(row.ratio),
-                Cell("–" if row.log_error is None else f"{row.log_error:+.3f}", "number"),
-                *(number(x / factor) for x in (row.low, row.high)),
-                *(number(None if x is None else x / factor) for x in (low, high)),
-                Cell(verdict),
-                mark(judged),
-            ]
+def _statistics(name: str, case: Compared) -> Table:
+    """Return the table of quantiles, and of moments behind them."""
+    factor, unit = shown(case.unit)
+    rows = sorted(case.rows, key=lambda row: row.statistic in MOMENTS)
+    cells = [_row(row, factor) for row in rows]
+    moments = {row.statistic: row for row in case.rows if row.statistic in MOMENTS}
+    if len(moments) == len(MOMENTS) and min(moments["mean"].lab, moments["mean"].simulated) > 0:
+        lab, own = (
+            getattr(moments["std"], side) / getattr(moments["mean"], side)
+            for side in ("lab", "simulated")
         )
+        rest = [number(None) for _ in range(5)]
+        spread = [number(lab), number(own), times(own / lab if lab else None)]
+        cells.append([Cell("std / mean"), *spread, *rest, Cell(MISSING), mark(None)])
     head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
-    spans = [("", 1)] * 5
-    spans += [("interval over replications", 2), ("band if the model is true", 2)]
-    spans += [("", 1)] * 2
+    spans = [("", 1)] * 5 + [("95 % interval", 2), ("band if true", 2)] + [("", 1)] * 2
+    caption = f"In {unit}; intervals are over replications; extremes and deviation are not judged"
     return Table(name, caption, [*head, "laboratory is", "verdict"], cells, spans)
 
 
-def _moments(name: str, rows: Sequence[Row], factor: float, unit: str) -> Table:
-    by_statistic = {row.statistic: row for row in rows}
-    cells = [
-        [
-            Cell(row.statistic),
-            *(number(x / factor) for x in (row.lab, row.simulated)),
-            times(row.ratio),
-        ]
-        for row in rows
+def _row(row: Row, factor: float) -> list[Cell]:
+    verdict = MISSING if row.outside is None else "outside" if row.outside else "inside"
+    ends = (row.low, row.high, *(row.band or (None, None)))
+    return [
+        Cell(row.statistic),
+        *(number(x / factor) for x in (row.lab, row.simulated)),
+        times(row.ratio),
+        Cell(MISSING if row.log_error is None else f"{row.log_error:+.3f}", "number"),
+        *(number(None if x is None else x / factor) for x in ends),
+        Cell(verdict),
+        mark(None if row.verdict == "info" else row.verdict == "pass"),
     ]
-    mean, std = by_statistic.get("mean"), by_statistic.get("std")
-    if mean is not None and std is not None and min(mean.lab, mean.simulated) > 0:
-        lab, own = std.lab / mean.lab, std.simulated / mean.simulated
-        ratio = own / lab if lab else None
-        cells.append([Cell("std / mean"), number(lab), number(own), times(ratio)])
-    caption = f"Moments, {unit}; the deviation hangs on the tail and is not judged"
-    return Table(name, caption, ["", "laboratory", "simulated", "ratio"], cells)
 
 
 def _distances(case: Compared, name: str) -> Table | None:
@@ -236,7 +228,7 @@ def _distances(case: Compared, name: str) -> Table | None:
             ]
         )
     if distances.mean_log_error is not None:
-        factor = percent(math.expm1(distances.mean_log_error))
+        factor = _percent(math.expm1(distances.mean_log_error))
         rows.append([Cell("mean |log error|"), number(distances.mean_log_error), Cell(factor)])
     caption = "Distances that these statistics still allow; with thousands of samples any test "
     caption += "finds differences that nobody minds, so they inform and do not judge"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dvsim.evidence.lab.compare import Compared, Row
+from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.ratios import by_series
-from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import share_of
 from dvsim.report.drawing import (
     BLUE,
@@ -32,7 +32,7 @@ POINTS = 400  # of a distribution function
 
 def qq_drawing(case: Compared, name: str) -> Drawing | None:
     """Draw measured order statistics over simulated ones; None with fewer than two above zero."""
-    factor, unit = UNITS[case.unit]
+    factor, unit = shown(case.unit)
     rows = [row for row in case.rows if row.statistic not in {"mean", "std"}]
     rows = [row for row in rows if row.lab > 0 and row.simulated > 0]
     if len(rows) < 2:
@@ -92,7 +92,7 @@ def cdf_drawing(case: Compared, name: str) -> Drawing | None:
     """Draw the simulated distribution function with the measured quantiles on it."""
     if case.model is None:
         return None
-    factor, unit = UNITS[case.unit]
+    factor, unit = shown(case.unit)
     shares = np.linspace(0, 1, POINTS)
     values = np.quantile(case.model, shares) / factor
     points = [(row.lab / factor, share) for row, share in _shares(case)]
@@ -150,7 +150,7 @@ def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Row]]:
 
 
 def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> Drawing:
-    factor, unit = UNITS[lines[0][0][0].unit]
+    factor, unit = shown(lines[0][0][0].unit)
     traces: list[dict[str, Any]] = []
     for index, line in enumerate(lines):
         colour = COLOURS[index % len(COLOURS)]

@@ -35,8 +35,8 @@ def test_a_published_table_is_compared_by_what_its_scenarios_say_of_it(folder):
     assert re.fullmatch(
         r"against h3_message_rates.csv: (PASS|FAIL), \d+ of \d+ criteria hold", head
     )
-    assert any("each: batch 10,000" in line and ": fitted;" in line for line in rest)
-    assert any("each: batch 10,000" in line and ": held out;" in line for line in rest)
+    assert any("each: batch 10,000" in line and "Fitted." in line for line in rest)
+    assert any("each: batch 10,000" in line and "Held out." in line for line in rest)
     source = "source Kolster & Quick 2018, Vortex-topology Messaging"
     assert any(" ".join(line.split()) == source for line in rest)
 
@@ -63,7 +63,7 @@ def test_a_log_of_perftest_is_compared_in_its_own_seconds(folder):
     log = str(FILES / "perftest.log")
     text = result_of(folder, "h3/fdr-8192", "--against", log)
     assert "were counted again in intervals of 1 s" in text
-    assert "not compared: latency, size not stated: h3/fdr-8192 has rates" in text
+    assert "Not compared: latency, size not stated: h3/fdr-8192 has rates" in text
 
 
 def test_a_log_without_a_size_is_not_compared_with_every_size(folder):

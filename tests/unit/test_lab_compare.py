@@ -14,8 +14,10 @@ from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.ratios import baseline
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
-from dvsim.evidence.lab.text import lines
 from dvsim.kinds.load import load
+from dvsim.report.lab import lab_page, lab_sections
+from dvsim.report.markdown import markdown
+from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.text_table import plain_lines
 
@@ -221,10 +223,15 @@ def test_a_scenario_that_cannot_answer_is_refused_before_it_runs(tmp_path):
 def test_all_of_it_is_json_and_text(tmp_path):
     rng = np.random.default_rng(1)
     text = "rate (msg/s)\n" + "\n".join(map(str, rng.normal(1000, 50, 500).tolist())) + "\n"
-    result = judge([run_with(rng.normal(1000, 50, 5000), 8)], read(tmp_path, text))
+    data, runs = read(tmp_path, text), [run_with(rng.normal(1000, 50, 5000), 8)]
+    result = judge(runs, data)
     content = json.loads(json.dumps(result.table(), allow_nan=False))
     assert content["passed"] is result.passed is True
     assert "model" not in content["cases"][0]
-    told = list(plain_lines(lines(result)))
+    told = list(plain_lines(lines(lab_sections(result, data))))
     assert told[0].startswith("against lab.csv: PASS, 4 of 4 criteria hold")
     assert ["source", "not stated"] in [line.split(maxsplit=1) for line in told]
+    page = markdown(lab_page(runs, result, data))
+    texts = [line.strip() for line in told if line.startswith("  ") and "  " not in line.strip()]
+    assert len(texts) > 8
+    assert not [text for text in texts if text not in page]  # a page says the same words

@@ -8,8 +8,7 @@ import numpy as np
 
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
-from dvsim.evidence.lab.data import METRICS
-from dvsim.evidence.lab.text import UNITS
+from dvsim.evidence.lab.data import METRICS, shown
 from dvsim.evidence.numbers import number_text
 from dvsim.study.text_table import Table
 
@@ -72,7 +71,7 @@ def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     within = f"{inside} of {len(held_out)} within the 95 % interval of one run"
     yield f"  held out and predicted: {within}"
     held_out.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
-    units = [UNITS[METRICS[target.cases[at].case.metric]] for at, _ in held_out]
+    units = [shown(METRICS[target.cases[at].case.metric]) for at, _ in held_out]
     names = [
         f"{target.cases[at].name}, {prediction.row.statistic}" + (", us" if unit == "us" else "")
         for (at, prediction), (_, unit) in zip(held_out, units, strict=True)

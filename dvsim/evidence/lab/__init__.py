@@ -11,5 +11,5 @@ match.py          which run answers which case, and why others do not
 distances.py      where the quantiles of n samples lie; distances that a few quantiles still allow
 compare.py        one case beside its run, and their shares of zeros
 ratios.py         ratios and order between cases; the naive rival
-criteria.py       what is asked of a case; judge.py all of it, text.py as lines
+criteria.py       what is asked of a case; judge.py all of it
 """

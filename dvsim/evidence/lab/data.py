@@ -20,6 +20,14 @@ METRICS: Mapping[Metric, str] = {
 }
 """What can be measured, with the unit in which it is kept here."""
 
+_SHOWN = {"1/s": (1.0, "msg/s"), "s": (1e-6, "us")}
+
+
+def shown(unit: str) -> tuple[float, str]:
+    """Return in which unit numbers of one of `METRICS` are shown, and that in the unit itself."""
+    return _SHOWN.get(unit, (1.0, unit))
+
+
 NOT_STATED = "not stated"
 SAME = 0.01  # intervals and batches that differ by less are the same
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from dvsim.evidence.lab.compare import Compared, Split, compare
@@ -59,6 +60,13 @@ class Judged:
     def passed(self) -> bool:
         """Whether every criterion holds, and there is one."""
         return bool(self.criteria) and all(item.passed for item in self.criteria)
+
+    @property
+    def headline(self) -> str:
+        """The verdict as one sentence, with the name of the file."""
+        held = sum(item.passed for item in self.criteria)
+        verdict = f"{'PASS' if self.passed else 'FAIL'}, {held} of {len(self.criteria)} criteria"
+        return f"against {Path(self.file).name}: {verdict} hold"
 
     def table(self) -> dict[str, Any]:
         """Return all of it as JSON types, without the samples."""
