@@ -351,10 +351,10 @@ VIC_API int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *
 
 /* A descriptor for poll, epoll and event loops. It becomes readable when something may be there that vic_wait would
  * wait for. It works by edges: read 8 bytes from it, call vic_wait with timeout 0 until that returns VIC_ETIMEDOUT,
- * then poll again. A wake-up that finds nothing is normal. It becomes readable, too, when waits end (VIC_EPEER,
- * VIC_ECLOSED). Each call makes a new descriptor (O_NONBLOCK, FD_CLOEXEC). Only vic_close closes it, after making it
- * readable once more. The first one starts a thread that sleeps until a packet comes. In a child made by fork()
- * nothing writes to it.
+ * then poll again. A wake-up that finds nothing is normal. When waits end (VIC_EPEER, VIC_ECLOSED) it becomes
+ * readable, too, and again at least every 100 ms. Each call makes a new descriptor (O_NONBLOCK, FD_CLOEXEC). Only
+ * vic_close closes it, after making it readable once more. The first one starts a thread that sleeps until a packet
+ * comes. In a child made by fork() nothing writes to it.
  *
  *     vic_event_fd(card, 1 << 5, 0, &fd);                  // counter 5 was preset
  *     struct pollfd look[2] = {{fd, POLLIN, 0}, {socket, POLLIN, 0}};

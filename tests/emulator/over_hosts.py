@@ -155,7 +155,7 @@ ELSEWHERE = {
     "standstill": _STANDSTILL,
     "idle": _STANDSTILL,
     "looker": "outlives a launcher that is killed, which a host of a job does not",
-    "every_wait": "reads commands from standard input, which reaches nobody over hosts",
+    "every_wait": "takes commands: test_every_wait.py",
     "joined": "reads commands from standard input; other programs join (test_hosts_join.py)",
     "fifo_forged": "forges a FIFO for senders of the same host; what another host says is "
     "fuzzed (tests/fuzz/targets/frames.c)",

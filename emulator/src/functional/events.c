@@ -17,7 +17,6 @@ struct event {
     size_t fifo_min;
     int fd;
     bool is_there; /* at the last look */
-    bool told;     /* that waits end, too */
 };
 
 static void log_call(const struct event *event)
@@ -27,17 +26,17 @@ static void log_call(const struct event *event)
     (void)written; /* EAGAIN after 2^64 - 2 of them: it is readable all the same */
 }
 
-/* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. */
+/* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. An end
+ * is told at each look: when the program looks, something may be on its way again for a moment. */
 static void look(struct vic *card, struct event *event, bool rung, bool ends, bool *filling)
 {
     bell_await(card->me, event->counters, event->fifo_min != 0);
     *filling |= event->fifo_min != 0 && fifo_filling(card);
     bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
-    if ((is_there && (rung || !event->is_there)) || (ends && !event->told)) {
+    if ((is_there && (rung || !event->is_there)) || ends) {
         log_call(event);
     }
     event->is_there = is_there;
-    event->told |= ends;
 }
 
 static void *write_always(void *what)

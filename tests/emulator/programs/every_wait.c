@@ -1,132 +1,22 @@
 /* Threads that wait for what never comes, one for each call, and what ends that: the rows of test_every_wait.py.
  *
- *     every_wait ROW ...      card 0: says "begun ROW" and "ROW STATUS" for each; reads commands from its input:
- *                             s: a signal to each thread, f: a fork, c: close the card; says "done" after each
- *     every_wait sleeps       card 1: does nothing; USR1: ends, USR2: writes over what the two cards share
- *     every_wait waits        card 1: waits as well
+ *     every_wait sleeps|waits ROW ...
+ *
+ * Card 0 says "begun ROW" and "ROW STATUS" for each row. It reads commands from its input, or from the file COMMANDS of
+ * the environment: s: a signal to each thread, f: a fork, c: close the card; it says "done" after each. Card 1 does
+ * nothing ("sleeps"; USR1: it ends, USR2: it writes over what the two cards share), or waits as well.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "every_wait.h"
 #include "functional/claims.h"
 #include "handle.h"
-#include "harness.h"
-#include "vic_client.h"
-
-enum { NEVER_0 = 40, MANY = 4096, BYTES = 30000, HEADERS = 20000, ENOUGH = 200 };
-
-static vic_t *card;
-static uint32_t other;
-static vic_message_t *messages;
-static vic_client_t *client;
-static uint64_t headers[MANY], words[MANY];
-static const struct vic_message_config ring = {1 << 16, 1 << 16, 0};
-
-/* ---- a row is a call that waits, after what it needs for that */
-
-static int counter_wait(void)
-{
-    return vic_counter_wait(card, NEVER_0, VIC_FOREVER);
-}
-
-static int fifo_wait(void)
-{
-    size_t n;
-    uint64_t word;
-    return vic_fifo_wait(card, &word, 1, 1, &n, VIC_FOREVER);
-}
-
-static int barrier(void)
-{
-    return vic_barrier(card, VIC_FOREVER);
-}
-
-static int send(void)
-{
-    int status = VIC_OK;
-    for (int i = 0; i < ENOUGH && status == VIC_OK; i++) {
-        status = vic_send(card, headers, words, MANY);
-    }
-    return status;
-}
-
-static int send_cached(void)
-{
-    int status = VIC_OK;
-    for (int i = 0; i < ENOUGH && status == VIC_OK; i++) {
-        status = vic_send_cached(card, HEADERS, words, MANY);
-    }
-    return status;
-}
-
-static int dma_wait(void)
-{
-    vic_dma_t *dma;
-    int status = VIC_OK;
-    for (int i = other == 0 ? 2 : 1; i > 0 && status == VIC_OK; i--) { /* the first may fit into the FIFO in loopback */
-        OK(vic_dma_send(card, HEADERS, words, MANY, &dma));
-        status = vic_dma_wait(card, &dma, VIC_FOREVER);
-    }
-    return status;
-}
-
-static int message_recv(void)
-{
-    size_t n;
-    return vic_message_recv(messages, NULL, words, sizeof words, &n, VIC_FOREVER);
-}
-
-static int message_send(void)
-{
-    int status = VIC_OK;
-    for (int i = 0; i < ENOUGH && status == VIC_OK; i++) {
-        status = vic_message_send(messages, other, words, BYTES, VIC_FOREVER);
-    }
-    return status;
-}
-
-static int message_flush(void)
-{
-    int status = vic_message_send(messages, other, "", 0, VIC_FOREVER);
-    return status == VIC_OK ? vic_message_flush(messages, VIC_FOREVER) : status;
-}
-
-static int client_recv(void)
-{
-    struct vic_delivery delivery;
-    return vic_client_recv(client, &delivery, VIC_FOREVER);
-}
-
-static int client_publish(void)
-{
-    int status = VIC_OK;
-    for (int i = 0; i < ENOUGH && status == VIC_OK; i++) {
-        status = vic_client_publish(client, other, "k", words, 8, VIC_FOREVER);
-    }
-    return status;
-}
-
-static int client_flush(void)
-{
-    int status = vic_client_publish(client, other, "k", words, 8, VIC_FOREVER);
-    return status == VIC_OK ? vic_client_flush(client, VIC_FOREVER) : status;
-}
-
-static const struct row {
-    const char *name;
-    int (*wait)(void);
-} rows[] = {
-    {"counter_wait", counter_wait},     {"fifo_wait", fifo_wait},       {"barrier", barrier},
-    {"send", send},                     {"send_cached", send_cached},   {"dma_wait", dma_wait},
-    {"message_recv", message_recv},     {"message_send", message_send}, {"message_flush", message_flush},
-    {"client_recv", client_recv},       {"client_publish", client_publish},
-    {"client_flush", client_flush},
-};
-enum { ROWS = sizeof rows / sizeof *rows };
 
 /* ---- card 0 */
 
@@ -150,6 +40,34 @@ static void *run_row(void *what)
     return NULL;
 }
 
+static bool is(const char *text, const char *other_text)
+{
+    return strcmp(text, other_text) == 0;
+}
+
+static void open_teams(void)
+{
+    for (int i = 0; i < TEAMS; i++) {
+        OK(vic_team_open(card, NULL, 0, &team[i], LONG));
+    }
+}
+
+/* The other card has sent a message of a queue, and takes nothing more: fill the ring there. */
+static void fill_ring(void)
+{
+    static const size_t sizes[] = {BYTES, 1000, 8, 0};
+    uint32_t cards;
+    OK(vic_client_subscribe(client, other, "queue", 1, NULL));
+    OK(vic_client_recv(client, &delivery, LONG));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int status = VIC_OK;
+        while (status == VIC_OK) {
+            status = vic_client_topic(client, "t", words, sizes[i], &cards, 100 * 1000);
+        }
+        IS(status, VIC_ETIMEDOUT);
+    }
+}
+
 static void set_up(const char *first)
 {
     OK(vic_counter_set(card, NEVER_0, 1));
@@ -157,9 +75,14 @@ static void set_up(const char *first)
         headers[i] = vic_header(other, VIC_FIFO, 0, VIC_NO_COUNTER);
     }
     OK(vic_write(card, HEADERS, headers, MANY));
-    if (strncmp(first, "client", 6) == 0) {
+    if (strncmp(first, "team", 4) == 0) {
+        open_teams();
+    } else if (strncmp(first, "client", 6) == 0) {
         struct vic_client_config window = {.window_messages = 4};
         OK(vic_client_open(card, &ring, &window, &client));
+        if (is(first, "client_topic")) {
+            fill_ring();
+        }
     } else {
         OK(vic_message_open(card, &ring, &messages));
     }
@@ -187,7 +110,7 @@ static void wait_in(int count, char **names)
     set_up(names[0]);
     for (int i = 0; i < count; i++) {
         const struct row *row = rows;
-        while (row < rows + ROWS && strcmp(row->name, names[i]) != 0) {
+        while (row < rows + ROWS && !is(row->name, names[i])) {
             row++;
         }
         CHECK(row < rows + ROWS && pthread_create(&thread[i], NULL, run_row, (void *)(uintptr_t)row) == 0);
@@ -246,7 +169,24 @@ static void corrupt(void)
     atomic_store(&job->shared->released.sleepers, 0);
 }
 
-static void be_peer(uint32_t mode, bool waits)
+/* As a bridge that has bound a topic, too: card 0 may send, and has a delivery to acknowledge. */
+static void say_hello(void)
+{
+    unsigned char room[512];
+    struct vic_envelope e = {.kind = VIC_BIND, .session = 5, .key = "t", .key_bytes = 1};
+    size_t bytes;
+    OK(vic_envelope_pack(room, sizeof room, &e, &bytes));
+    OK(vic_message_send(messages, 0, room, bytes, LONG));
+    do {
+        OK(vic_message_recv(messages, NULL, room, sizeof room, &bytes, LONG));
+        OK(vic_envelope_unpack(room, bytes, &e));
+    } while (e.kind != VIC_SUBSCRIBE);
+    e = (struct vic_envelope){.kind = VIC_DELIVER, .session = 5, .id = 1, .subscriber = e.session, .subscription = e.id};
+    OK(vic_envelope_pack(room, sizeof room, &e, &bytes));
+    OK(vic_message_send(messages, 0, room, bytes, LONG));
+}
+
+static void be_peer(uint32_t mode, bool waits, const char *first)
 {
     struct sigaction action = {.sa_handler = on_asked};
     sigset_t all, none;
@@ -255,7 +195,14 @@ static void be_peer(uint32_t mode, bool waits)
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
-    OK(vic_message_open(card, &ring, &messages));
+    if (strncmp(first, "team", 4) == 0) {
+        open_teams();
+    } else {
+        OK(vic_message_open(card, &ring, &messages));
+    }
+    if (is(first, "client_topic")) {
+        say_hello();
+    }
     OK(vic_counter_set(card, NEVER_0, 1));
     OK(vic_compute_ns(card, mode == 1 ? SECOND / 100 : 0)); /* so far the others go on in model time */
     vic_relax(card);
@@ -276,15 +223,18 @@ static void be_peer(uint32_t mode, bool waits)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc > 1);
+    CHECK(argc > 2);
+    const char *commands = getenv("COMMANDS");
     setvbuf(stdout, NULL, _IOLBF, 0);
     OK(vic_open(&card));
     struct self self = self_of(card);
     other = self.cards - 1;
     if (self.me == 0) {
-        wait_in(argc - 1, argv + 1);
+        int fd = commands != NULL ? open(commands, O_RDONLY | O_CLOEXEC) : 0;
+        CHECK(fd >= 0 && (fd == 0 || dup2(fd, 0) == 0));
+        wait_in(argc - 2, argv + 2);
     } else {
-        be_peer(self.attr.mode, strcmp(argv[1], "waits") == 0);
+        be_peer(self.attr.mode, is(argv[1], "waits"), argv[2]);
     }
     vic_close(card);
     return 0;
