@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError, nearest
 
 
 @contextmanager
@@ -28,5 +27,5 @@ def _nearest(fault: Fault, arguments: Sequence[str]) -> Fault:
     """
     if fault.file != Argument("overrides"):
         return fault
-    near = get_close_matches(fault.key, arguments, 1, cutoff=0.7)
-    return replace(fault, hint=near[0]) if near else fault
+    near = nearest(fault.key, arguments, 0.7)
+    return replace(fault, hint=near) if near else fault

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 LONGEST_KEY = 200  # characters that are shown
@@ -112,6 +113,22 @@ class Fault:
         """Return the fault in words of the command line."""
         file, message = by_option(self.file, options), by_option(self.message, options)
         return replace(self, file=file, message=message)
+
+
+def nearest(text: str, known: Iterable[str], least: float | None = None) -> str | None:
+    """Return the known text that was probably meant, for `Fault.hint`.
+
+    Args:
+        text: What was written.
+        known: What could have been.
+        least: How alike the two must be, from 0 to 1. None: 0.6; 0.5 if `text` has two letters, of
+            which one may be wrong.
+
+    >>> nearest("mesages", ["messages", "size"]), nearest("x", ["messages"])
+    ('messages', None)
+    """
+    least = least or (0.5 if len(text) < 3 else 0.6)
+    return next(iter(get_close_matches(text, list(known), 1, least)), None)
 
 
 class ScenarioError(DvsimError):

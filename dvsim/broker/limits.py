@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 from dvsim.broker.install import Installation
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 
 CLUSTERS, NODES = len(string.ascii_lowercase), 9
 """At most: each has a letter, or a digit."""
@@ -85,10 +84,8 @@ def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str
         if name.endswith("_examples"):
             raise ScenarioError.at("plugins", f"'{name}' listens on a fixed port")
         if installation.plugins and name not in installation.plugins:
-            near = get_close_matches(name, installation.plugins, 1)
-            raise ScenarioError.at(
-                "plugins", f"RabbitMQ has no '{name}'", hint=near[0] if near else None
-            )
+            near = nearest(name, installation.plugins)
+            raise ScenarioError.at("plugins", f"RabbitMQ has no '{name}'", hint=near)
     return chosen
 
 

@@ -27,7 +27,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str | Table]:
 def run_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
     from dvsim.kinds.rabbitmq.text import answer_text
-    from dvsim.study.summary import SYSTEM
+    from dvsim.study.rate import SYSTEM
 
     times = [
         "" if change is None else f"; {change.text()} times 1"
@@ -109,7 +109,7 @@ def _column_heads(count: int) -> list[str]:
 
 
 def _name(row: Row, printed: str) -> str:
-    from dvsim.study.summary import SYSTEM
+    from dvsim.study.rate import SYSTEM
 
     if row.column != SYSTEM:
         return row.metric + f", in {row.reading}" * (row.reading != printed)

@@ -13,7 +13,7 @@ import click
 
 from dvsim.cli.options import Output, json_option
 from dvsim.cli.terminal import complain, say, say_table
-from dvsim.errors import RunFailed, ScenarioError
+from dvsim.errors import RunFailed, ScenarioError, nearest
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -103,7 +103,6 @@ def env(cluster: str | None, folder: Path | None) -> None:
     so do programs that dvsim emulate starts. The password stays in its file.
     """
     from dvsim.broker import service
-    from dvsim.scenario.find import nearest
 
     folder = folder or service.default_folder()
     status = service.status(folder)

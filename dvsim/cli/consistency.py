@@ -12,7 +12,7 @@ import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say
-from dvsim.errors import CriterionFailed, ScenarioError
+from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
     from dvsim.evidence.consistency import Examination
@@ -78,7 +78,7 @@ def consistency(
 def _rate(text: str) -> float:
     """Return bytes per second of a rate, or of the port of a card."""
     from dvsim.kinds.load import load_card
-    from dvsim.scenario.find import card_names, nearest
+    from dvsim.scenario.find import card_names
     from dvsim.scenario.units import UnitError, parse
 
     names = [name for kind in LIMITING for name in card_names(kind=kind)]

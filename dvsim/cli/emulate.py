@@ -12,8 +12,8 @@ import click
 from dvsim.cli.names import complete_cards
 from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
-from dvsim.errors import ScenarioError
-from dvsim.scenario.find import FABRIC_CARD, card_names, nearest
+from dvsim.errors import ScenarioError, nearest
+from dvsim.scenario.find import FABRIC_CARD, card_names
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card

@@ -9,8 +9,8 @@ import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say, tell
-from dvsim.errors import ScenarioError
-from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest, nearest_name
+from dvsim.errors import ScenarioError, nearest
+from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest_name
 from dvsim.study.text_table import Table
 
 WHAT = ("scenarios", "cards", "kinds")

@@ -11,7 +11,6 @@ import importlib
 import os
 import signal
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,7 +20,7 @@ import click
 from dvsim import progress
 from dvsim._version import __version__
 from dvsim.cli.terminal import complain, discard, open_streams, painter
-from dvsim.errors import DvsimError
+from dvsim.errors import DvsimError, nearest
 
 VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
@@ -78,8 +77,8 @@ class LazyGroup(click.Group):
         """Find a verb, or name the nearest one."""
         name = args[0]
         if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
-            near = get_close_matches(name, VERBS, 1)
-            ctx.fail(f"no such verb '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+            near = nearest(name, VERBS)
+            ctx.fail(f"no such verb '{name}'" + (f"; did you mean '{near}'?" if near else ""))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
-from dvsim.errors import Fault, PointsFailed, ScenarioError
+from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
 from dvsim.kinds.base import metric_of
-from dvsim.scenario.find import nearest
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:

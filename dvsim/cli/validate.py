@@ -15,7 +15,7 @@ from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
 from dvsim.cli.options import Output, RunOptions, one_kind, run_options, run_telling
 from dvsim.cli.terminal import say, tell
-from dvsim.errors import CriterionFailed, ScenarioError
+from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
@@ -149,7 +149,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.evidence.validation import claimed
     from dvsim.kinds.base import kind_of
-    from dvsim.scenario.find import is_file, nearest, scenario_root
+    from dvsim.scenario.find import is_file, scenario_root
 
     name = campaign
     if is_file(scenario_root() / f"{campaign.rstrip('/')}{CAMPAIGN}.toml"):

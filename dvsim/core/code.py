@@ -18,6 +18,7 @@ FOLDERS = ("core", "fabric", "kinds")
 EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
+    "study/rate.py",
     "study/samples.py",
     "study/summary.py",
     "scenario/types.py",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import NamedTuple
 
+from dvsim.errors import nearest
 from dvsim.evidence.lab.data import Metric
 from dvsim.evidence.numbers import SYNONYMS, share_of
 from dvsim.scenario.quantity import UNITS, UnitError, show
@@ -50,10 +50,10 @@ Unit(dimension='bytes', factor=1000000.0))
     if text in UNITS["rate"]:
         return Unit("bytes", float(UNITS["rate"][text]))
     known = [*RATES, *UNITS["time"], *UNITS["rate"]]
-    near = [word for word in known if word.lower() == text.lower()]
-    near = near or get_close_matches(re.sub(r"ec$", "", text), known, 1)
+    near = next((word for word in known if word.lower() == text.lower()), None)
+    near = near or nearest(re.sub(r"ec$", "", text), known)
     message = f"{show(text)} is no unit of a rate or a time, such as msg/s, MB/s or us"
-    raise UnitError(message, near[0] if near else None)
+    raise UnitError(message, near)
 
 
 def split_heading(heading: str) -> tuple[str, str | None]:

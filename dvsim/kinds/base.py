@@ -17,10 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.document import Document, KeyPath
-from dvsim.scenario.find import nearest
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.spec import Spec
 
 GROUP = "dvsim.kinds"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault
+from dvsim.errors import Fault, nearest
 from dvsim.kinds.base import Kind
 from dvsim.scenario import bounds, find
 from dvsim.scenario.card import card_at
@@ -84,7 +84,7 @@ def _head(kind: Kind, document: Document, *, partial: bool) -> Iterator[Fault]:
         if kind.Spec.NAMED and not partial:
             yield document.fault(("kind",), "missing")
     elif name != kind.name:
-        near = find.nearest(name, [kind.name]) if isinstance(name, str) else None
+        near = nearest(name, [kind.name]) if isinstance(name, str) else None
         yield document.fault(("kind",), f"must be '{kind.name}', not {show(name)}", near)
 
 

@@ -9,17 +9,17 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.kinds.base import DEFAULT, OWN, Kind, kind_named, kinds
 from dvsim.kinds.check import check
 from dvsim.kinds.whatif import is_whatif, variants
 from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.document import Document, KeyPath, read
 from dvsim.scenario.extend import read_card_layers, read_chain
 from dvsim.scenario.fields import value_hints
 from dvsim.scenario.input_errors import in_order, validate
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.spec import Spec
 
@@ -311,6 +311,6 @@ def _listed(path: Path, document: Document) -> tuple[list[Path], list[Fault]]:
             members.append(member)
         else:
             others = (other.stem for other in path.parent.glob("*.toml") if other != path)
-            near = find.nearest(name, others)
+            near = nearest(name, others)
             faults.append(document.fault(("campaign",), f"no scenario '{name}'", near))
     return members, faults

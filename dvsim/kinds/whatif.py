@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.kinds.rabbitmq.spec import Measure
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, KeyPath, Origin, dotted
@@ -163,7 +163,7 @@ def _lay(document: Document, member: Path, question: Document, at: KeyPath, buil
             place = (*at, "times", key)
             tree = _multiplied(scenario, key, float(factor))
             if tree is None:
-                near = find.nearest(key, _numbers(scenario))
+                near = nearest(key, _numbers(scenario))
                 message = f"'{member.stem}' has no such number to multiply"
                 raise ScenarioError([question.fault(place, message, near)])
             written = question.origin(place)

@@ -8,21 +8,22 @@ has which blocks: `pages` (runs, studies), `comparison`, `swept`, `replayed`, `l
 
 What the blocks of runs are made from, in the order in which data flows::
 
-    groups               runs sorted by message size, labelled, coloured, estimated
-    series, quantiles    rates over time and quantiles, beside what was published
-    scaling, pipeline    rates over the size of a message; where it waits on its way
-    run_tables, compare  tables of what came out
-    basis                what it rests on: claims, parameters, cards, where each run came from
-    verdict, whatif      what the numbers show, in words
+    groups                 runs sorted by message size, labelled, coloured, estimated
+    series, quantiles      rates over time and quantiles, beside what was published
+    scaling, pipeline      rates over the size of a message; where it waits on its way
+    run_tables, compare    tables of what came out
+    basis                  what it rests on: claims, parameters, cards, where each run came from
+    run_sentences, whatif  what the numbers show, in words
 
 and of studies and sweeps::
 
-    sweep                points in order: one key along the axis, a line for every other combination
-    metrics              what they are called, and the levels that were published
-    curves, stage_curves, spread    the figures
-    recorded             the recorded run, which player.js draws
-    study_tables         tables of what came out and of what was asked
-    saturation, answers  what the numbers show, in words
+    sweep                         points in order: one key along the axis, a line for every
+                                  combination of the others
+    metrics                       what they are called, and the levels that were published
+    curves, stage_curves, spread  the figures
+    recorded                      the recorded run, which player.js draws
+    study_tables                  tables of what came out and of what was asked
+    saturation, study_sentences   what the numbers show, in words
 """
 
 from dvsim.report.formats import (

@@ -17,7 +17,7 @@ from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, 
 from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.report.table import Cell, Table, changed, number
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of
-from dvsim.study.summary import SYSTEM
+from dvsim.study.rate import SYSTEM
 
 MOST_ROWS = 60  # of a figure of ratios
 

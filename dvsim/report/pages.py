@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dvsim.errors import DvsimError
 from dvsim.kinds.rabbitmq.spec import PATHS
-from dvsim.report.answers import answer as study_answer
 from dvsim.report.basis import (
     cards_table,
     claims_table,
@@ -37,15 +36,16 @@ from dvsim.report.groups import Group, grouped, size_text
 from dvsim.report.pipeline import lanes_of, lanes_of_study, pipeline_drawing
 from dvsim.report.quantiles import qq_drawings, quantile_drawing
 from dvsim.report.recorded import Shape, recording
+from dvsim.report.run_sentences import MOST_SIZES, claims_sentences, sentences
 from dvsim.report.run_tables import emulated_table, fabric_lines, named, rates_table, stages_table
 from dvsim.report.scaling import scaling_drawings
 from dvsim.report.series import points_per_trace, rate_drawing
 from dvsim.report.spread import spread_drawings
 from dvsim.report.stage_curves import linear_drawing, stage_drawings
+from dvsim.report.study_sentences import answer as study_answer
 from dvsim.report.study_tables import points_table, settings_table
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import Cell, Table, number
-from dvsim.report.verdict import MOST_SIZES, claims_sentences, sentences
 from dvsim.report.whatif import (
     all_answer,
     answer_assumptions,

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.report.answers import saturation_sentence, settled_sentence
 from dvsim.report.blocks import Page, Section, answer, commands, pair
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
+from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.report.sweep import Sweep
 from dvsim.report.swept_points import SweptPoints
 from dvsim.report.table import Cell, Table, number

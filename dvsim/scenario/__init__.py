@@ -6,7 +6,7 @@ The way of a file through this room, and `dvsim.kinds.load` is who leads it::
     document      is read; every key remembers its file and line (`locate`)
     extend        the files it builds on lie under it
     override      key=value lies over it
-    card          the parameters of the components, by `kinds` of cards
+    card          the parameters of the components, see `card_kinds`
     input_errors  pydantic checks it by the `Spec` of its kind (`spec`); what is wrong, in our words
     fields        what the values may be, with their units (`units`) and `bounds`
     render        and back: one self-contained TOML text

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
+from dvsim.scenario.card_kinds import CARD_HEAD, KINDS
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath, Origin
 from dvsim.scenario.extend import read_card_layers
-from dvsim.scenario.find import card_names, existing, find_card, is_file, nearest
+from dvsim.scenario.find import card_names, existing, find_card, is_file
 from dvsim.scenario.input_errors import validate
-from dvsim.scenario.kinds import CARD_HEAD, KINDS
 from dvsim.scenario.quantity import show
 from dvsim.scenario.schema import card_model
 from dvsim.scenario.types import Card, Parameter

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, read
 
@@ -72,7 +72,7 @@ def _card(document: Document, path: Path, name: str) -> Path:
     others = [other for other in (beside, packaged) if other is not None and find.is_file(other)]
     if not others:
         beside_it = [file.stem for file in path.parent.glob("*.toml")]
-        near = find.nearest(name, [*find.card_names(), *beside_it])
+        near = nearest(name, [*find.card_names(), *beside_it])
         raise ScenarioError([document.fault(("extends",), f"no such card '{name}'", near)])
     return next((other for other in others if other.resolve() != path.resolve()), others[0])
 

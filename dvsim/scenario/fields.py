@@ -24,8 +24,9 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
+from dvsim.errors import nearest
 from dvsim.scenario import bounds, find
-from dvsim.scenario.kinds import Limits
+from dvsim.scenario.card_kinds import Limits
 from dvsim.scenario.quantity import show
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Dimension, Law, UnitError, format_value, parse
@@ -123,7 +124,7 @@ def bounded(given: object, limits: Limits) -> int | float | Law | str:
     if isinstance(value, str):
         if value not in limits.words:
             fault = f"must be one of {', '.join(limits.words)}, not {show(value)}"
-            raise UnitError(fault, find.nearest(value, limits.words))
+            raise UnitError(fault, nearest(value, limits.words))
         return value
     if isinstance(value, Law):
         most = Law(bounds.TIME, bounds.SLOPE)

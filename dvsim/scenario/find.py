@@ -12,11 +12,10 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 LONGEST_NAME = 200  # characters: it becomes a path, of which a file system takes 255 per folder
@@ -206,11 +205,6 @@ def name_fault(name: str) -> str | None:
     if any(part in {"", ".", ".."} for part in name.split("/")):
         return "must be a relative path such as 'h3/dv-8', without '.' and '..'"
     return None
-
-
-def nearest(text: str, known: Iterable[str]) -> str | None:
-    """Return the known text that was probably meant; of two letters, one may be wrong."""
-    return next(iter(get_close_matches(text, list(known), 1, 0.5 if len(text) < 3 else 0.6)), None)
 
 
 def nearest_name(text: str, more: Iterable[str] = ()) -> str | None:

@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dvsim.errors import Fault
+from dvsim.errors import Fault, nearest
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.fields import adapter
-from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, show
 
 _MESSAGES = {

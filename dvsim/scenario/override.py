@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Container, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from dvsim.errors import Fault
+from dvsim.errors import Fault, nearest
+from dvsim.scenario.card_kinds import CARD_HEAD, KINDS
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath, dotted, is_card
-from dvsim.scenario.kinds import CARD_HEAD, KINDS
 
 _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what it asks
 
@@ -90,8 +89,8 @@ def _lengthened(option: str, keys: Sequence[str]) -> str | Fault:
         return OVERRIDES.fault(path, f"is the end of {listed}")
     depth = len(path)
     ends = {".".join(key.split(".")[-depth:]): key for key in keys}
-    near = get_close_matches(short, ends, 1)
-    return OVERRIDES.fault(path, "unknown key", ends[near[0]]) if near else option
+    near = nearest(short, ends)
+    return OVERRIDES.fault(path, "unknown key", ends[near]) if near else option
 
 
 def _split(option: str) -> tuple[KeyPath, str, str]:

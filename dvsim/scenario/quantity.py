@@ -8,10 +8,9 @@ unit of another dimension: "4.4 GHz" is no bandwidth.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from fractions import Fraction
 
-from dvsim.errors import DvsimError
+from dvsim.errors import DvsimError, nearest
 
 _PREFIXES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _PREFIXES |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
@@ -97,9 +96,9 @@ def nearest_unit(unit: str, dimension: str) -> str | None:
     if dimension == "rate":
         spelled = re.sub(r"ps$", "/s", spelled)
     folded = [known for known in units if known.lower() == spelled.lower()]
-    close = [spelled] if spelled in units else folded or get_close_matches(spelled, units, 1)
-    same_prefix = [known for known in units if known in (unit[:1] + "B", unit[:1] + "B/s")]
-    return next(iter(close + same_prefix), None)
+    close = spelled if spelled in units else next(iter(folded), None) or nearest(spelled, units)
+    same_prefix = (known for known in units if known in (unit[:1] + "B", unit[:1] + "B/s"))
+    return close or next(same_prefix, None)
 
 
 def whole(value: Fraction, text: object, dimension: str) -> int:

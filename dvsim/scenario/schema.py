@@ -19,8 +19,8 @@ from pydantic import (
     field_validator,
 )
 
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.fields import Text, bounded
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.types import CONFIDENCES
 
 

@@ -18,8 +18,8 @@ from itertools import product
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.fields import Name, Text, remembered, spelled
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.types import Card
 
 LONGEST = 40  # characters of a value in a message

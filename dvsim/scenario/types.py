@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.units import Dimension, Law, format_value
 
 WORD_BYTES = 8
@@ -47,7 +47,7 @@ class Card:
 
     Args:
         name, title, notes: For people.
-        kind: One of `dvsim.scenario.kinds.KINDS`.
+        kind: One of `dvsim.scenario.card_kinds.KINDS`.
         parameters: By name, in the order of the kind.
     """
 

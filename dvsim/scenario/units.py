@@ -22,12 +22,12 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
 from typing import Literal, get_args, overload
 
+from dvsim.errors import nearest
 from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, nearest_float, read, show, whole
 
 __all__ = [
@@ -131,8 +131,8 @@ def _law(text: object) -> Law:
     if isinstance(text, dict):
         for key in text:
             if key not in ("fixed", "per_byte"):
-                near = get_close_matches(str(key), ["fixed", "per_byte"], 1)
-                raise UnitError(f"unknown key '{key}' in a law", near[0] if near else None)
+                near = nearest(str(key), ["fixed", "per_byte"])
+                raise UnitError(f"unknown key '{key}' in a law", near)
         fixed, slope = text.get("fixed", "0 s"), text.get("per_byte", "0 ns/B")
         return Law(
             whole(read(fixed, "time"), fixed, "time"),

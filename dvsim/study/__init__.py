@@ -2,6 +2,7 @@
 
 design.py, execute.py  what a question asks for, and the one loop that runs it
 sweeps/, limit/        many points of one scenario; how far a key can be pushed
+rate.py                the mean rate of a run
 run.py, points.py      one run of a system, one study of a scenario with points, in memory
 samples.py, summary.py the tables of a run, and the statistics of each published column
 statistics.py          means over replications and their intervals; paired.py those of ratios

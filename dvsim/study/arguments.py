@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from numbers import Integral, Real
 
 from dvsim.emulation.settings import Emulation
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError, nearest
 from dvsim.kinds.base import kind_of
 from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS
 from dvsim.scenario.document import dotted
@@ -29,9 +28,8 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
     if isinstance(asked, Emulation):
         return asked
     if asked not in BACKENDS:
-        near = get_close_matches(asked, BACKENDS, 1)
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
-        raise ScenarioError.at(Argument("backend"), message, hint=near[0] if near else None)
+        raise ScenarioError.at(Argument("backend"), message, hint=nearest(asked, BACKENDS))
     return Emulation() if asked == "emu" else None
 
 

@@ -19,9 +19,10 @@ from dvsim.study.changes import changes_of
 from dvsim.study.facts import LENGTHS, facts_of_run, facts_of_study, parameters_of
 from dvsim.study.paired import Change, Each, Kind, change
 from dvsim.study.points import PointsStudy
+from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate, estimate
-from dvsim.study.summary import STATISTICS, SYSTEM
+from dvsim.study.summary import STATISTICS
 
 Result = Run | PointsStudy
 

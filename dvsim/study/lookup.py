@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.errors import Advice, Argument, Fault, ScenarioError
-from dvsim.scenario.find import is_file, is_folder, list_scenarios, nearest
+from dvsim.errors import Advice, Argument, Fault, ScenarioError, nearest
+from dvsim.scenario.find import is_file, is_folder, list_scenarios
 from dvsim.study.folder import MANIFEST, read_manifest
 from dvsim.study.versions import OtherVersion
 

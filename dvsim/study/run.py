@@ -17,17 +17,16 @@ from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
 from dvsim.study.points import finite
+from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples
 from dvsim.study.stages import Limit, busiest, limit_of
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import (
-    SYSTEM,
     as_table,
     by_statistic,
     counters_of,
     over_replications,
     per_replication,
-    rate_of,
     summary_columns,
 )
 
@@ -135,7 +134,7 @@ class Run:
     def rates(self) -> dict[int, float]:
         """Whole messages per second over all receivers, by replication; empty without samples.
 
-        See `dvsim.study.summary.rate_of`.
+        See `dvsim.study.rate.rate_of`.
         """
         return rate_of(self.summary_columns)
 

@@ -10,10 +10,10 @@ Replications are never pooled: each has its own statistics, and an estimate is t
 pooled samples). Samples within a run are correlated, so an interval over them would be too narrow.
 
 The *rate* of a run is one number for each replication, whatever its columns are: whole messages per
-second over all receivers, see `rate_of`.
+second over all receivers, see `dvsim.study.rate`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
+from dvsim.study.rate import PS_PER_S, SYSTEM, sampled_rates
 from dvsim.study.statistics import Estimate, ends
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
@@ -36,10 +37,6 @@ SUMMARY_COLUMNS = {
     "unit": "str",
 }
 
-SYSTEM = "system"
-"""The column of all receivers together; its one statistic is the rate."""
-
-_PS_PER_S = 1e12
 _STATISTIC = ["column", "reading", "statistic", "unit"]
 _KEYS = ("replication", "iteration", "receiver", "index")
 
@@ -80,7 +77,7 @@ def summary_columns(
         for replication, chosen in _rows_by_replication(arrays, column):
             duration = arrays["duration_ps"][chosen].astype(np.float64)
             for reading in scenario.readings:
-                values = arrays[reading][chosen].astype(np.float64) * _PS_PER_S / duration
+                values = arrays[reading][chosen].astype(np.float64) * PS_PER_S / duration
                 rows += [
                     (replication, 0, label, reading, statistic, value, unit)
                     for statistic, value, unit in _describe(values)
@@ -89,62 +86,13 @@ def summary_columns(
     counted |= {"reading": ["counter"] * len(counters)}
     rows += [
         (replication, 0, SYSTEM, "messages", "rate", value, "1/s")
-        for replication, value in _rates(samples).items()
+        for replication, value in sampled_rates(samples).items()
     ]
     names = {"column": "component", "statistic": "metric"}
     columns = zip(*rows, strict=True) if rows else [()] * len(SUMMARY_COLUMNS)
     return {
         name: [*values, *counted[names.get(name, name)]]
         for name, values in zip(SUMMARY_COLUMNS, columns, strict=True)
-    }
-
-
-def _rates(samples: pd.DataFrame) -> dict[int, float]:
-    """Return the rate of each replication: see `rate_of`."""
-    names = ("replication", "iteration", "receiver", "start_ps", "duration_ps", "messages")
-    replication, iteration, receiver, start, duration, messages = (
-        samples[name].to_numpy(dtype=np.int64) for name in names
-    )
-    if not replication.size:
-        return {}
-    code = (replication << 32) | (iteration << 16) | receiver
-    runs = np.flatnonzero(np.diff(code, prepend=-1))  # where rows of the same code begin
-    keys, group = np.unique(code[runs], return_inverse=True)
-    first = np.full(keys.size, np.iinfo(np.int64).max)
-    last = np.zeros(keys.size, dtype=np.int64)
-    np.minimum.at(first, group, np.minimum.reduceat(start, runs))
-    np.maximum.at(last, group, np.maximum.reduceat(start + duration, runs))
-    counts = np.bincount(group, weights=np.add.reduceat(messages, runs), minlength=keys.size)
-    each = counts * _PS_PER_S / (last - first)
-    by_column: dict[int, dict[int, float]] = {}
-    for key, rate in zip(keys.tolist(), each.tolist(), strict=True):
-        iterations = by_column.setdefault(key >> 32, {})
-        iterations[key >> 16 & 0xFFFF] = iterations.get(key >> 16 & 0xFFFF, 0.0) + rate
-    return {number: sum(rates.values()) / len(rates) for number, rates in by_column.items()}
-
-
-def rate_of(summary: Mapping[str, Iterable[Any]]) -> dict[int, float]:
-    """Return the rate of each replication, in whole messages per second.
-
-    The rate of one iteration is what each receiver got, divided by the time from the beginning of
-    its first sample to the end of its last, added up over all receivers of the system. The rate of
-    a replication is the mean over its iterations. Times the size of a message it is the payload
-    rate. It is not the mean of the samples' rates, which the columns of a paper print
-    (``docs/rates.md``).
-
-    Args:
-        summary: The columns of `summarise`, by name.
-
-    Returns:
-        dict: By replication; empty if nothing was sampled.
-    """
-    names = ("replication", "column", "statistic", "value")
-    return {
-        int(replication): float(value)
-        for replication, column, statistic, value in zip(
-            *(summary[name] for name in names), strict=True
-        )
-        if column == SYSTEM and statistic == "rate"
     }
 
 
@@ -215,7 +163,7 @@ def moving_average(values: Rates, window: int) -> Rates:
 def column_rates(samples: pd.DataFrame, reading: str) -> Rates:
     """Return pieces or messages per second of each row of a samples table, shape (rows,)."""
     counts = samples[reading].to_numpy(dtype=np.float64)
-    rates: Rates = counts * _PS_PER_S / samples["duration_ps"].to_numpy(dtype=np.float64)
+    rates: Rates = counts * PS_PER_S / samples["duration_ps"].to_numpy(dtype=np.float64)
     return rates
 
 

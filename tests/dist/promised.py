@@ -33,7 +33,7 @@ from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.native import emulator_prefix
-from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
 from dvsim.vic.binding import libvic
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.hosts.spec import ROLES, FlowTable, MessagingScenario, SystemTable
-from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import parse
 

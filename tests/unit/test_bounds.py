@@ -5,8 +5,8 @@ import pytest
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.checks import extent, least_ps
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.fields import bounded
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.units import Law, UnitError, parse
 
 

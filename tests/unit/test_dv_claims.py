@@ -10,7 +10,7 @@ from dvsim.evidence.text import lines
 from dvsim.evidence.validation import claimed, validate
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.result import Study
-from dvsim.report.verdict import claims_sentences
+from dvsim.report.run_sentences import claims_sentences
 from dvsim.session import run_scenarios
 from dvsim.study.text_table import plain_lines
 

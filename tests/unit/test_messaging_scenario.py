@@ -5,8 +5,8 @@ import pytest
 from dvsim.errors import ScenarioError
 from dvsim.kinds.hosts.spec import ROLES, MessagingScenario
 from dvsim.kinds.load import check_file, load, load_card
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.find import list_cards, list_scenarios
-from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.render import to_toml
 
 NAMES = [entry.name for entry in list_scenarios() if entry.kind == "messaging"]

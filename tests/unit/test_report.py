@@ -22,6 +22,7 @@ from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.report import render_report, write_results
 from dvsim.report.drawing import unpacked
 from dvsim.report.groups import grouped
+from dvsim.report.run_sentences import sentences, verdict_sentences
 from dvsim.report.run_tables import stages_table
 from dvsim.report.series import (
     POINTS_PER_TRACE,
@@ -33,7 +34,6 @@ from dvsim.report.series import (
     smooth,
 )
 from dvsim.report.table import Cell, Table
-from dvsim.report.verdict import sentences, verdict_sentences
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2

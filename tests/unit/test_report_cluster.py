@@ -4,8 +4,8 @@ import pytest
 
 from dvsim.kinds.load import load
 from dvsim.report import render_report
-from dvsim.report.answers import answer
 from dvsim.report.pages import report_page
+from dvsim.report.study_sentences import answer
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import Table
 from dvsim.session import run_scenarios

@@ -5,8 +5,8 @@ import re
 import pytest
 from study_runs import load_latency
 
-from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawing
+from dvsim.report.study_sentences import answer
 from dvsim.report.sweep import Sweep
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dvsim.core.cluster.costs import PS, Work, schedulers, work_of
 from dvsim.core.cluster.disk import ENTRY, Chunks, Log, Use, flushes
 from dvsim.core.cluster.placement import Shares
-from dvsim.scenario.kinds import ACKNOWLEDGED
+from dvsim.scenario.card_kinds import ACKNOWLEDGED
 from dvsim.scenario.types import Card
 
 Floats = NDArray[np.float64]

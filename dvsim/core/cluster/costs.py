@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.placement import Shares
-from dvsim.scenario.kinds import ACKNOWLEDGED
+from dvsim.scenario.card_kinds import ACKNOWLEDGED
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 

@@ -21,7 +21,7 @@ import numpy as np
 from dvsim.evidence.affine import Fitted, fit_law
 from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.numbers import deviation_within, logs_apart
-from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
-from dvsim.scenario.find import nearest
-from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
 

@@ -14,10 +14,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.numbers import number_text
-from dvsim.scenario.find import is_file, nearest, nearest_beside, scenario_root, why_not
+from dvsim.scenario.find import is_file, nearest_beside, scenario_root, why_not
 from dvsim.scenario.published import read_csv
 
 FILE, CODE = "claims.csv", "claims.py"

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.consistency.grid import some
 from dvsim.evidence.consistency.relations import has_derived
 from dvsim.evidence.consistency.types import Column, Data, Line, Workload
 from dvsim.evidence.numbers import STATISTICS, SYNONYMS, share_of
 from dvsim.evidence.sheet import Printed, Sheet, number_of, open_sheet, whole_number
-from dvsim.scenario.find import nearest
 
 SIZE = ("message_bytes", "size")
 NAME = ("published_column", "column")
@@ -253,15 +251,14 @@ def _needed(sheet: Sheet, names: tuple[str, ...]) -> str:
     if result is not None:
         return result
     wanted = " or ".join(f"'{name}'" for name in names)
-    close = (get_close_matches(name, sheet.headings, 1) for name in names)
-    near = next((match[0] for match in close if match), None)
+    near = next(filter(None, (nearest(name, sheet.headings) for name in names)), None)
     message = f"there is no column {wanted}" + (f"; is it the one called '{near}'?" if near else "")
     raise ScenarioError([sheet.fault(1, "", message)])
 
 
 def _refuse_misspelt(sheet: Sheet) -> None:
     """Refuse a summary whose ``statistic`` is misspelt: it is not raw samples of ``value``."""
-    near = get_close_matches("statistic", sheet.headings, 1, cutoff=0.75)
+    near = nearest("statistic", sheet.headings, 0.75)
     if near:
-        message = f"'{near[0]}' is no heading that is known"
-        raise ScenarioError([sheet.fault(1, near[0], message, "statistic")])
+        message = f"'{near}' is no heading that is known"
+        raise ScenarioError([sheet.fault(1, near, message, "statistic")])

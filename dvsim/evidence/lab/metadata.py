@@ -12,11 +12,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.headings import unit_of
 from dvsim.evidence.lab.data import METRICS, About, Tolerances, parse_sample
 from dvsim.scenario.document import Document, KeyPath, read
-from dvsim.scenario.find import is_file, nearest, nearest_beside, why_not
+from dvsim.scenario.find import is_file, nearest_beside, why_not
 from dvsim.scenario.quantity import UnitError, show
 
 WORDS: Mapping[str, tuple[str, ...]] = {

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.dialect import encoding_fault
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
 from dvsim.evidence.numbers import statistics_of
-from dvsim.scenario.find import nearest
 
 INTERVAL_S = 10.0
 MS = 1e-3

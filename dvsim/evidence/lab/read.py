@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import split_heading
 from dvsim.evidence.lab.data import About, Case, LabData
@@ -15,7 +15,7 @@ from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
 from dvsim.evidence.lab.samples import raw_cases
 from dvsim.evidence.lab.summaries import is_long, is_wide, summary_cases
 from dvsim.evidence.sheet import open_sheet
-from dvsim.scenario.find import is_file, is_folder, nearest, reference_root, why_not
+from dvsim.scenario.find import is_file, is_folder, reference_root, why_not
 
 HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"

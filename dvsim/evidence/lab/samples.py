@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import Unit, metric_of, split_heading, unit_of
 from dvsim.evidence.lab.data import About, Case, sample_of
 from dvsim.evidence.lab.summaries import NAMES, RUNS, SIZES
 from dvsim.evidence.numbers import Floats, statistics_of
 from dvsim.evidence.sheet import number_of, size_number
-from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, show
 
 VALUES = ("rate", "latency", "value", "throughput", "received", "sent", "confirm latency")

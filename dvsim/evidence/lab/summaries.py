@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.headings import Unit, metric_of, split_heading, statistic_of, unit_of
 from dvsim.evidence.lab.data import METRICS, About, Case, Metric, Sample, sample_of
 from dvsim.evidence.numbers import STATISTICS
 from dvsim.evidence.sheet import Sheet, number_of, size_number
-from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 
 SIZES = ("message_bytes", "size", "message_size", "bytes")

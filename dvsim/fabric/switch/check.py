@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection
-from difflib import get_close_matches
 from typing import Any
+
+from dvsim.errors import nearest
 
 MOST_HEIGHT = 1 << 20
 
@@ -37,8 +38,8 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:  # noqa: ANN
     """Return one of the `allowed` words."""
     if isinstance(value, str) and value in allowed:
         return value
-    near = get_close_matches(str(value), allowed, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(str(value), allowed)
+    hint = f"; did you mean {near!r}?" if near else ""
     raise ValueError(f"{name} must be one of {', '.join(allowed)}, is {value!r}{hint}")
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from dvsim.scenario import bounds
+from dvsim.scenario.card_kinds import ACKNOWLEDGED, REPLICAS, Limits
 from dvsim.scenario.fields import (
     CardField,
     Load,
@@ -23,7 +24,6 @@ from dvsim.scenario.fields import (
     Vary,
     Whole,
 )
-from dvsim.scenario.kinds import ACKNOWLEDGED, REPLICAS, Limits
 from dvsim.scenario.spec import Spec, Table
 
 ROLES: Mapping[str, str] = {"host": "instance", "storage": "volume", "broker": "rabbit"}
@@ -84,7 +84,7 @@ class ClusterTable(Table):
             keeps what was consumed.
         nodes: Of the cluster.
         replicas: Of each queue, its leader included; None for those of
-            `dvsim.scenario.kinds.REPLICAS`.
+            `dvsim.scenario.card_kinds.REPLICAS`.
         leaders: ``balanced``: every node leads as many queues. ``client-local``: the first node
             leads all, as where one client declares the queues; named as in RabbitMQ.
         mirrors: What becomes of a mirror whose node dies. ``anew``: another node gets one, which

@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field
 
 from dvsim.scenario import bounds
+from dvsim.scenario.card_kinds import Limits
 from dvsim.scenario.fields import (
     CardField,
     Load,
@@ -25,7 +26,6 @@ from dvsim.scenario.fields import (
     Vary,
     Whole,
 )
-from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Spec, Table
 
 MOST_CLIENTS = 64

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from dvsim.scenario.card_kinds import Limits
 from dvsim.scenario.fields import CardField, Quantity, Tolerances, Varied, Vary, Whole
-from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Spec, Table
 
 MOST_NODES = 65_536

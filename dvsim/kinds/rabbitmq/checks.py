@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System, Tolerance
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
@@ -184,7 +184,7 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
         yield document.fault(("tolerance",), message)
     file = document.at(("reference", "file"))
     if isinstance(file, str) and file and not _is_published(file):
-        near = find.nearest(file, (path.name for path in find.reference_root().glob("*.csv")))
+        near = nearest(file, (path.name for path in find.reference_root().glob("*.csv")))
         yield document.fault(("reference", "file"), f"no published data '{file}'", near)
     elif isinstance(file, str) and file:
         yield from _published(document, file)
@@ -193,14 +193,14 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
     for label in fitted if isinstance(fitted, list) else []:
         if isinstance(label, str) and label not in labels and not partial:
             message = f"no column '{label}' in [probe.columns]"
-            yield document.fault(("reference", "fitted"), message, find.nearest(label, labels))
+            yield document.fault(("reference", "fitted"), message, nearest(label, labels))
 
 
 def _tolerance(document: Document, partial: bool) -> Iterator[Fault]:
     """Ask for all tolerances, if there are any: one that was not declared is none."""
     table = document.at(("tolerance",))
     for name in Tolerance.__dataclass_fields__ if isinstance(table, dict) and not partial else ():
-        if name not in table and find.nearest(name, table) is None:
+        if name not in table and nearest(name, table) is None:
             yield document.fault(("tolerance", name), "missing")
 
 
@@ -220,7 +220,7 @@ def _published(document: Document, file: str) -> Iterator[Fault]:
     transport = document.at(("reference", "transport"))
     if isinstance(transport, str) and transport and transport not in known:
         message = f"'{file}' has no transport '{transport}'"
-        near = find.nearest(transport, known)
+        near = nearest(transport, known)
         yield document.fault(("reference", "transport"), message, near)
 
 

@@ -1,6 +1,6 @@
 """The few numbers that a run comes down to, by name: what a sweep tabulates and draws.
 
-``delivered_rate`` (see `dvsim.study.summary.rate_of`), ``payload_rate``, of each
+``delivered_rate`` (see `dvsim.study.rate.rate_of`), ``payload_rate``, of each
 column what the source prints (``r1_mean``, ``r1_p50``, ``r1_p99``, ``r1_empty``) and of each stage
 how busy it was (``busy_broker``).
 """
@@ -12,9 +12,9 @@ from typing import Any
 
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.study.numbers import PointNumbers, in_order
+from dvsim.study.rate import rate_of
 from dvsim.study.stages import STAGES, Stage, limit_of
 from dvsim.study.statistics import Estimate, estimate
-from dvsim.study.summary import rate_of
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
 WHOLE = ("delivered_rate", "payload_rate")

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from dvsim.scenario.card_kinds import REPLICAS
 from dvsim.scenario.fields import (
     CardField,
     Interval,
@@ -25,7 +26,6 @@ from dvsim.scenario.fields import (
     Text,
     Whole,
 )
-from dvsim.scenario.kinds import REPLICAS
 from dvsim.scenario.spec import Spec, Table
 from dvsim.scenario.types import Card
 

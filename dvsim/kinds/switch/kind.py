@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.errors import Fault
+from dvsim.errors import Fault, nearest
 from dvsim.kinds.base import Keys, Order
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES, UNITS
@@ -74,7 +74,7 @@ class SwitchKind(PointsKind):
         try:
             packets = read_packets(path, scenario)
         except ValueError as error:
-            near = None if find.is_file(path) else find.nearest(name, _tables_beside(path))
+            near = None if find.is_file(path) else nearest(name, _tables_beside(path))
             return scenario, [document.fault(key_path, said(str(error), "trace:"), near)]
         if len(packets) > bounds.TRACE:
             message = f"has {len(packets)} packets; a scenario may have {bounds.TRACE}"

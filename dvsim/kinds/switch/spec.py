@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dvsim.fabric.switch.check import power_of_two
 from dvsim.fabric.switch.choices import Crossing, Exit, Injection, Pattern
 from dvsim.scenario import bounds
+from dvsim.scenario.card_kinds import Limits
 from dvsim.scenario.fields import Count, Fixed, Number, Quantity, Some, Text, Varied, Vary, Whole
-from dvsim.scenario.kinds import Limits
 from dvsim.scenario.quantity import show
 from dvsim.scenario.spec import Spec, Table
 

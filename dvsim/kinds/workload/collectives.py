@@ -20,8 +20,8 @@ from dvsim.core.arrays import check_memory
 from dvsim.kinds.workload import algorithms as by
 from dvsim.kinds.workload.schedule import Ints, Messages, Schedule, scheduled, then
 from dvsim.scenario import bounds
+from dvsim.scenario.card_kinds import Limits
 from dvsim.scenario.fields import Quantity, Whole
-from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Table
 
 Algorithm = Literal[

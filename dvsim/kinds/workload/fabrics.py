@@ -12,7 +12,7 @@ from dvsim.core.cycle import CycleCore
 from dvsim.core.faulty import Faulty
 from dvsim.core.ports import Level, Ports
 from dvsim.core.replay import Costs, Fabric
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.offer import check_offer, params_of
 from dvsim.fabric.network.tree import PRESETS
@@ -20,7 +20,7 @@ from dvsim.fabric.switch.meanfield import zero_load_hops
 from dvsim.fabric.switch.traffic import Traffic
 from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
-from dvsim.scenario.find import card_names, nearest
+from dvsim.scenario.find import card_names
 from dvsim.scenario.quantity import UnitError, read, whole
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from dvsim.errors import Argument, ScenarioError
-from dvsim.scenario.find import nearest
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.scenario.quantity import UnitError, read, whole
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.kinds.workload.fabrics import choose, names, settings_of
 from dvsim.kinds.workload.fit import fitted, measurements
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
-from dvsim.scenario.find import nearest
 
 COMPUTE = {"measured": 1.0, "zero": 0.0}
 MOST_FACTOR = 1e6

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dvsim.errors import Argument, Fault, ScenarioError
-from dvsim.scenario.find import nearest
+from dvsim.errors import Argument, Fault, ScenarioError, nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
 from dvsim.study.statistics import CONFIDENCE, Estimate, ends, estimate

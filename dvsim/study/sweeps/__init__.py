@@ -3,7 +3,8 @@
 values.py       numbers with units, in both directions
 axis.py         ``KEY=…``: lists and ranges
 where.py        conditions: which points are left out
-plan.py         the points: crossed, zipped, filtered, sampled
+points.py       the points: every value with every other, or together; filtered
+sobol.py        the points of a sample
 trials.py       each point as a checked scenario, its folder, and what is kept of it already
 executors.py    points in chunks: in this process, processes of this machine, or on a dask cluster
 run.py          all of it: plan, reuse, run, keep, table

@@ -7,22 +7,14 @@ wherever it is run.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
-import numpy as np
-import numpy.typing as npt
-
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.scenario.find import nearest
-from dvsim.study.arguments import check_asked
 from dvsim.study.sweeps.axis import SAMPLE, Axis, parse_axis
+from dvsim.study.sweeps.sobol import MOST, Sobol, sample_size
 from dvsim.study.sweeps.where import key_of, parse_where
-
-MOST = 1_000_000  # points of a sweep
-_METHODS = ("sobol",)
 
 
 @dataclass(frozen=True)
@@ -126,31 +118,6 @@ class Grid:
             yield dict(zip(keys, chain.from_iterable(chosen), strict=True))
 
 
-@dataclass(frozen=True)
-class Sobol:
-    """As many points, a power of two, spread evenly over axes: a scrambled Sobol sequence.
-
-    The same seed gives the same points.
-    """
-
-    axes: tuple[Axis, ...]
-    count: int
-    seed: int
-
-    def points(self) -> Iterator[dict[str, str]]:
-        """Yield the values of each point by key."""
-        for shares in sobol(len(self.axes), self.count, self.seed).tolist():
-            yield {axis.key: axis.at(at) for axis, at in zip(self.axes, shares, strict=True)}
-
-
-def sobol(columns: int, count: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return points of a scrambled Sobol sequence, shape (count, columns), from 0 to below 1."""
-    from scipy.stats import qmc
-
-    check_asked(seed=seed)
-    return np.asarray(qmc.Sobol(columns, scramble=True, rng=seed).random(count))
-
-
 def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
     """Return the axes that go together, each group in the place of its first."""
     keys = [axis.key for axis in axes]
@@ -173,29 +140,3 @@ def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
     for axis in axes:
         groups.setdefault(leader.get(axis.key, axis.key), []).append(axis)
     return tuple(Zip(tuple(group)) for group in groups.values())
-
-
-def sample_size(text: str) -> int:
-    """Return the number of points of ``sobol:64``.
-
-    Raises:
-        ScenarioError: If it is something else, or the number is no power of two: only then they are
-            spread evenly.
-    """
-    match = re.fullmatch(r"(\w+):(\d{1,9})", text.strip())
-    if match is None or match[1] not in _METHODS:
-        near = nearest(text.partition(":")[0], _METHODS)
-        message = "is no way to sample; write sobol:64"
-        hint = f"{near}:64" if near and match is None else None
-        raise ScenarioError.at(Argument("sample"), message, text, hint=hint)
-    count = int(match[2])
-    return power_of_two(Argument("sample"), text, count, f"{match[1]}:")
-
-
-def power_of_two(argument: Argument, text: str, count: int, before: str = "") -> int:
-    """Return a number that must be a power of two, from 2 to the most there can be."""
-    if count < 2 or count > MOST or count & (count - 1):
-        near = 1 << min((max(count, 2) - 1).bit_length(), 19)  # the next one up
-        message = f"{count} is no power of two from 2 to {2**19:,}"
-        raise ScenarioError.at(argument, message, text, hint=f"{before}{near}")
-    return count

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dvsim.errors import Argument, ScenarioError
-from dvsim.scenario.kinds import KINDS, Limits
+from dvsim.scenario.card_kinds import KINDS, Limits
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law, format_value

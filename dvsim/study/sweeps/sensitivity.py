@@ -17,9 +17,10 @@ import numpy.typing as npt
 from dvsim.errors import Argument, RunFailed, ScenarioError
 from dvsim.study.statistics import middle_share
 from dvsim.study.sweep_table import SweepResult
-from dvsim.study.sweeps.points import Point, power_of_two, sobol
+from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
+from dvsim.study.sweeps.sobol import power_of_two, sobol
 from dvsim.study.text_table import csv_text
 
 CSV = "sensitivity.csv"

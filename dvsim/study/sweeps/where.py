@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dvsim.errors import Argument, ScenarioError
-from dvsim.scenario.find import nearest
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.scenario.quantity import NUMBER, UNITS, show
 from dvsim.study.sweeps.values import number_of
 

@@ -1,4 +1,4 @@
-"""The answer first: sentences made from the numbers, and nothing that the numbers do not say."""
+"""The answer of runs first: sentences made from the numbers, which say nothing else."""
 
 from __future__ import annotations
 
