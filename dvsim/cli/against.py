@@ -62,7 +62,7 @@ def validate_against(
         CriterionFailed: With `strict`, if a criterion does not hold.
     """
     from dvsim.evidence.lab.judge import judge
-    from dvsim.evidence.lab.match import chosen
+    from dvsim.evidence.lab.match import chosen, own_metrics
     from dvsim.evidence.lab.read import read_lab
     from dvsim.evidence.lab.sizes import at_all_sizes
     from dvsim.report.lab import lab_page, lab_sections
@@ -73,10 +73,11 @@ def validate_against(
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         what = f"with --against the report is a page, FILE.html, not {options.report.name}"
         raise ScenarioError.at("--report", what)
-    data = read_lab(file, meta)
     whole = is_file(scenario_root() / campaign / "validation.toml")
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign
-    runs = options.run(chosen(at_all_sizes(options.load([name]), data, taken), data, taken))
+    scenarios = options.load([name])
+    data = read_lab(file, meta, own_metrics(scenarios))
+    runs = options.run(chosen(at_all_sizes(scenarios, data, taken), data, taken))
     judged = judge(runs, data, taken)
     if options.report is not None:
         from dvsim.report.page import write

@@ -161,7 +161,6 @@ class Kind:
         orders: The keys that have an order, in which a limit can be searched for; the usual one
             first.
         studies: Whether its results are studies, see `dvsim.kinds.points`.
-        pages: Whether a report can be made of its results.
         emulated: Whether backend emu, real programs on this machine, can run them, too.
         always: Whether every run has every metric; where one is missing nothing was asked of it
             then.
@@ -176,7 +175,6 @@ class Kind:
     Spec: ClassVar[type[Spec]]
     orders: ClassVar[Keys] = {}
     studies: ClassVar[bool] = False
-    pages: ClassVar[bool] = False
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
     brief_table: ClassVar[str] = "points"

@@ -192,6 +192,7 @@ def _statistics(name: str, case: Compared) -> Table:
         cells.append([Cell("std / mean"), *spread, *rest, Cell(MISSING), mark(None)])
     head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
     spans = [("", 1)] * 5 + [("95 % interval", 2), ("band if true", 2)] + [("", 1)] * 2
+    unit = "plain numbers" if unit == "1" else unit
     caption = f"In {unit}; intervals are over replications; extremes and deviation are not judged"
     return Table(name, caption, [*head, "laboratory is", "verdict"], cells, spans)
 

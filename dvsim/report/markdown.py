@@ -54,7 +54,8 @@ def texts_of(blocks: Sequence[Block]) -> list[str]:
         elif isinstance(block, Pair):
             texts += texts_of(block.drawings)
         elif isinstance(block, Drawing):
-            texts.append(f"*{plain(block.title)}.* {plain(block.label)}")
+            label = block.label.removeprefix(f"{block.title}. ")  # it says what the picture is of
+            texts.append(f"*{plain(block.title)}.* {plain(label)}")
         elif isinstance(block, Table):
             texts.append(table_text(block))
     return texts

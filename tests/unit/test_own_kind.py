@@ -77,14 +77,83 @@ def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, t
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--report", "x.html"), "--report: queue is of an M/M/1 queue, of which there is no page"),
-        (("--trace", "x.json"), "cannot be traced: a scenario of kind 'mm1' has no timeline"),
         (("--backend", "emu"), "is of an M/M/1 queue, which only backend sim can run"),
     ],
 )
 def test_what_is_not_there_yet_says_so(asked, more, said):
     status, _, err = asked("run", "queue.toml", *more)
     assert (status, said in err) == (2, True), err
+
+
+def test_it_has_pages(asked, tmp_path):
+    status, _, err = asked("run", "queue.toml", "--replications", "3", "--report", "page.md")
+    assert status == 0, err
+    status, out, err = asked("report", "queue", "--report", "again.html")
+    assert (status, out) == (0, "again.html\n"), err
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "# A queue with one server\n\nHow long does a customer wait?\n\nWait " in page
+    assert "| load | wait | ± | busy | ± | settled? |" in page
+    assert "*Wait against load.* 0.996 at load 0.5" in page  # a figure, in words
+    assert "mean service times" in (tmp_path / "again.html").read_text("utf-8")
+
+
+def test_a_timeline_shows_each_customer(asked, tmp_path):
+    few = ("--set", "queue.customers=200", "--replications", "1")
+    status, _, err = asked("run", "queue.toml", *few, "--trace", "course.json")
+    assert status == 0, err
+    assert "trace: course.json: 600 events of load 0.5; replication 1" in err
+    events = json.loads((tmp_path / "course.json").read_text("utf-8"))["traceEvents"]
+    named = {event["args"]["name"] for event in events if event["name"] == "process_name"}
+    assert {"server", "queue"} <= named
+
+
+WAITS = """load,wait (services),busy
+0.50,1.02,0.5
+0.8,3.1,0.8
+0.9,9,0.9
+"""
+
+
+def test_it_is_held_against_measurements_of_its_own_metrics(asked, tmp_path):
+    (tmp_path / "waits.csv").write_text(WAITS)
+    status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--json")
+    assert status == 0, err
+    told = json.loads(out)
+    verdicts = {case["name"]: case["rows"][0]["verdict"] for case in told["cases"]}
+    assert verdicts == {
+        "wait, load 0.50": "pass",
+        "busy, load 0.50": "pass",
+        "wait, load 0.8": "fail",  # theory says 4
+        "busy, load 0.8": "pass",
+    }
+    assert [name for name, _ in told["missing"]] == ["wait, load 0.9", "busy, load 0.9"]
+    status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--strict")
+    assert status == 3 and "In services; intervals are over replications" in out, err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "load,wait (s)\n0.5,1\n",
+            "2: wait (s): 's' is not the unit of wait; did you mean 'services'?",
+        ),
+        ("load,wiat\n0.5,1\n", "1: no column is one of wait, busy; did you mean 'wait'?"),
+        (
+            "load,metric,statistic,value\n0.5,wiat,mean,1\n",
+            "2: metric: 'wiat' is no metric; they are rate, sent rate, latency, confirm latency, "
+            "wait, busy; did you mean 'wait'?",
+        ),
+        (
+            "load,metric,statistic,value\n0.5,wait,p99,1\n",
+            "2: 99%: of a wait there are means only, no 99%",
+        ),
+    ],
+)
+def test_measurements_that_are_none_of_it_are_refused(asked, tmp_path, text, said):
+    (tmp_path / "waits.csv").write_text(text)
+    status, _, err = asked("validate", "queue.toml", "--against", "waits.csv")
+    assert (status, err) == (2, f"waits.csv:{said}\n")
 
 
 def test_python_and_limit_know_it(asked):

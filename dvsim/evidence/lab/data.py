@@ -12,7 +12,7 @@ from dvsim.evidence.numbers import Floats, quantiles_of
 from dvsim.scenario.units import UnitError, parse
 
 Metric = Literal["rate", "sent rate", "latency", "confirm latency"]
-METRICS: Mapping[Metric, str] = {
+METRICS: Mapping[str, str] = {
     "rate": "1/s",  # taken by those who receive
     "sent rate": "1/s",
     "latency": "s",  # from the one who sends to the one who receives
@@ -158,6 +158,7 @@ class Case:
         keys: What else tells it from others, as text: transport, client, link.
         message_bytes: Size of a message; None if nobody has said.
         metric, sample: What was measured, and what one sample is.
+        own_unit: Of a metric that only the kind of scenario knows; None of one of `METRICS`.
         count: How many samples; None if nobody has said.
         statistics: ``mean``, ``std``, ``min``, ``25%`` …, ``max``, in the unit of `METRICS`.
         values: All samples, ascending, if the file has them.
@@ -169,19 +170,28 @@ class Case:
     label: str
     keys: Mapping[str, str]
     message_bytes: int | None
-    metric: Metric
+    metric: str
     sample: Sample
     count: int | None
     statistics: Mapping[str, float]
     values: Floats | None = None
     half: float = 0.0
     notes: tuple[str, ...] = ()
+    own_unit: str | None = None
 
     @property
     def name(self) -> str:
         """How a text names it."""
         size = f"{self.message_bytes:,} B" if self.message_bytes else "size not stated"
-        return ", ".join(filter(None, [self.metric, size, *self.keys.values(), self.label]))
+        keys = list(self.keys.values())
+        if self.own_unit is not None:
+            size, keys = "", [f"{key} {text}" for key, text in self.keys.items()]
+        return ", ".join(filter(None, [self.metric, size, *keys, self.label]))
+
+    @property
+    def unit(self) -> str:
+        """The unit of its statistics."""
+        return next(unit for unit in (self.own_unit, METRICS.get(self.metric)) if unit is not None)
 
     @property
     def series(self) -> tuple[str, ...]:

@@ -161,10 +161,10 @@ def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
         yield "one run of each case: the spread from run to run of the laboratory is not in them"
     if about.fitted is None and any(case.split == "not stated" for case in cases):
         yield "which cases were used to choose parameters: agreement may be a fit, no prediction"
-    if about.loop is None:
+    loops = {case.loop for case in cases if case.loop}
+    if about.loop is None and loops:
         yield "open or closed loop: a closed one hides waiting that an open one has"
-    loops = {case.loop for case in cases}
-    if about.loop is not None and loops != {about.loop}:
+    if loops and about.loop is not None and loops != {about.loop}:
         yield f"measured in {about.loop} loop, simulated in {' and '.join(sorted(loops))} loop"
     if about.warmup is None:
         yield "whether the start was left out: a warm-up in the data shifts means and tails"

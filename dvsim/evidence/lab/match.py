@@ -120,14 +120,26 @@ def _as_declared(case: Case, scenario: Scenario, data: LabData) -> Case:
 def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> str:
     """Return why a scenario has nothing beside a case, as far as can be said without a run."""
     kind = kind_of(scenario)
-    if not kind.messages:
-        return f"{scenario.name} is {kind.about}, of which nothing is compared"
+    own = own_metrics([scenario])
+    if case.own_unit != own.get(case.metric):
+        return f"{scenario.name} is {kind.about}, which has no {case.metric}"
     if kind.studies:
         reason = _no_point(scenario, points_of(scenario, case))
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
         return reason
     return _other_system(cast("Scenario", scenario), case, data, taken)
+
+
+def own_metrics(scenarios: Iterable[Spec]) -> dict[str, str]:
+    """Return the metrics that kinds have whose systems carry no messages, with their units."""
+    own = ((kind_of(scenario), scenario) for scenario in scenarios)
+    return {
+        name: unit
+        for kind, scenario in own
+        if not kind.messages
+        for name, unit in kind.metrics(scenario).items()
+    }
 
 
 def _other_system(scenario: Scenario, case: Case, data: LabData, taken: Taken | None) -> str:
@@ -206,10 +218,24 @@ def points_of(scenario: Spec, case: Case) -> list[int]:
     for point in range(len(scenario.points)):
         setting = scenario.at(point)
         own = {key: setting.get(key) for key in case.keys}
-        same = all(value is None or str(value) == case.keys[key] for key, value in own.items())
+        same = all(value is None or _is(value, case.keys[key]) for key, value in own.items())
         if same and case.message_bytes in (None, setting.get("message_bytes")):
             results.append(point)
     return results
+
+
+def _is(value: object, text: str) -> bool:
+    """Return whether a text of a file is a value of a key.
+
+    >>> _is(0.5, "0.50"), _is(8, "8"), _is("fdr", "fdr"), _is(8, "eight")
+    (True, True, True, False)
+    """
+    if isinstance(value, float | int):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return str(plain(value)) == text
 
 
 def _again(lab: Sample, own: Sample) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 from dvsim.errors import ScenarioError, nearest
@@ -21,12 +22,15 @@ HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"
 
 
-def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
+def read_lab(
+    file: str | Path, meta: Path | None = None, own: Mapping[str, str] | None = None
+) -> LabData:
     """Return the cases of a file of measurements, whatever kind it is of.
 
     Args:
         file: A path, or the name of a packaged table of published statistics.
         meta: A TOML file with ``[lab]``; None takes the one of the same name beside the file.
+        own: Metrics that kinds of scenario have beside rates and latencies of messages, with units.
 
     Raises:
         ScenarioError: With file, line, column and the nearest valid name.
@@ -40,19 +44,19 @@ def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
         raise ScenarioError.at(path, f"cannot be read: {error.strerror}") from error
     if not head.strip():
         raise ScenarioError.at(path, "is empty")
-    form, cases = _cases(path, head, about)
+    form, cases = _cases(path, head, about, own or {})
     return LabData(path, form, tuple(cases), about)
 
 
-def _cases(path: Path, head: bytes, about: About) -> tuple[str, list[Case]]:
+def _cases(path: Path, head: bytes, about: About, own: Mapping[str, str]) -> tuple[str, list[Case]]:
     if head[:4] == PARQUET or path.suffix == ".parquet":
-        return _parquet(path, about)
+        return _parquet(path, about, own)
     text = head.decode("utf-8-sig", errors="replace")
     if text.lstrip()[:1] in "{[":
         return openmessaging_cases(path, about)
     if is_perftest(text) or _later(path):
         return perftest_cases(path, about)
-    return _table(path, _headings(path), about)
+    return _table(path, _headings(path), about, own)
 
 
 def _later(path: Path) -> bool:
@@ -73,7 +77,9 @@ def _headings(path: Path) -> list[str]:
     return names
 
 
-def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Case]]:
+def _table(
+    path: Path, headings: list[str], about: About, own: Mapping[str, str]
+) -> tuple[str, list[Case]]:
     if len(headings) < 2 and path.suffix not in {".csv", ".parquet"}:
         message = (
             "is no file of measurements: not CSV, Parquet, a PerfTest log or OpenMessaging JSON"
@@ -83,17 +89,21 @@ def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Cas
     if near and "value" in {split_heading(name)[0] for name in headings}:
         message = f"'{near}' is no heading that is known"
         raise ScenarioError.at(path, message, near, line=1, hint="statistic")
-    if not (is_long(headings) or is_wide(headings)):
+    if own and not (is_long(headings) or is_wide(headings, own)):
+        meant = (nearest(split_heading(name)[0], own) for name in headings)
+        message = f"no column is one of {', '.join(own)}"
+        raise ScenarioError.at(path, message, line=1, hint=next(filter(None, meant), None))
+    if not (is_long(headings) or is_wide(headings, own)):
         return "raw samples", raw_cases(path, headings, about)
     form = "summary, one statistic a row" if is_long(headings) else "summary, one case a row"
     try:
         path.suffix == ".parquet" or path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ScenarioError([encoding_fault(path)]) from None
-    return form, summary_cases(open_sheet(path), about)
+    return form, summary_cases(open_sheet(path), about, own)
 
 
-def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
+def _parquet(path: Path, about: About, own: Mapping[str, str]) -> tuple[str, list[Case]]:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -102,7 +112,7 @@ def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
     except (pa.ArrowException, OSError) as error:
         message = f"is no whole Parquet file, it may have been cut: {error}"
         raise ScenarioError.at(path, message) from None
-    return _table(path, list(headings), about)
+    return _table(path, list(headings), about, own)
 
 
 def _existing(path: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.evidence.lab.data import Case, Metric, Sample
+from dvsim.evidence.lab.data import Case, Sample
 from dvsim.evidence.numbers import Floats, statistic
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
 from dvsim.study.points import PointsStudy
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PS_PER_S = 10**12
 US = 1e-6
-SHOWN: Mapping[Metric, Mapping[str, tuple[str, float]]] = {
+SHOWN: Mapping[str, Mapping[str, tuple[str, float]]] = {
     "rate": {"mean": ("rate_out", 1.0)},
     "sent rate": {"mean": ("rate_in", 1.0)},
     "latency": {
@@ -48,7 +48,7 @@ class Simulated:
         statistics: By name; 1/s or s.
         model: All samples of all replications, ascending; None where none are kept.
         per_message: What is counted, for each message: pieces, or 1.
-        loop: ``open`` or ``closed``.
+        loop: ``open`` or ``closed``; empty of systems without messages.
         notes: What was done to it.
         runs: The value of each replication, by name of the statistic.
     """
@@ -75,8 +75,9 @@ def probe_sample(scenario: Scenario) -> Sample:
 
 
 def study_sample(case: Case) -> Sample:
-    """Return what one sample of a study of messaging is, beside a case."""
-    return Sample("message" if case.metric.endswith("latency") else "run")
+    """Return what one sample of a study is, beside a case."""
+    of_message = case.own_unit is None and case.metric.endswith("latency")
+    return Sample("message" if of_message else "run")
 
 
 def rates(
@@ -165,30 +166,32 @@ def of_run(
 
 
 def of_study(study: PointsStudy, point: int, case: Case) -> Simulated:
-    """Return what a point of a study of messaging has beside a case."""
+    """Return what a point of a study has beside a case."""
     table = study.estimates()
     table = table[table["point"] == point].set_index("metric")
     results, runs = {}, {}
+    shown = {"mean": (case.metric, 1.0)} if case.own_unit is not None else SHOWN[case.metric]
     own = study.points[study.points["point"] == point]
-    for name, (metric, factor) in SHOWN[case.metric].items():
+    for name, (metric, factor) in shown.items():
         row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
         value, low, high = row.tolist()
         if name in case.statistics and np.isfinite(value):
             results[name] = Estimate(value, low, high)
             runs[name] = own[metric].dropna().to_numpy(np.float64) * factor
     setting = study.scenario.at(point)
-    names = ", ".join(SHOWN[case.metric][name][0] for name in results)
+    names = ", ".join(shown[name][0] for name in results)
+    loop = "closed" if setting.get("rate") is None else "open"
     return Simulated(
         scenario=study.scenario.name,
         what=f"point {point}: {names}",
-        message_bytes=int(setting.value("message_bytes")),
+        message_bytes=int(setting.get("message_bytes") or 0),
         sample=study_sample(case),
         replications=study.replications,
         statistics=results,
         model=None,
         per_message=1.0,
-        loop="closed" if setting.value("rate") is None else "open",
-        notes=("studies of messaging keep no samples: no bands and no distances",),
+        loop=loop if case.own_unit is None else "",
+        notes=("studies keep no samples: no bands and no distances",),
         runs=runs,
     )
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.headings import Unit, metric_of, split_heading, statistic_of, unit_of
-from dvsim.evidence.lab.data import METRICS, About, Case, Metric, Sample, sample_of
+from dvsim.evidence.lab.data import METRICS, About, Case, Sample, sample_of
 from dvsim.evidence.numbers import STATISTICS
 from dvsim.evidence.sheet import Sheet, number_of, size_number
-from dvsim.scenario.quantity import UnitError
+from dvsim.scenario.quantity import UNITS, UnitError
 
 SIZES = ("message_bytes", "size", "message_size", "bytes")
 RUNS = ("run",)
 NAMES = ("column", "published_column", "name", "label")
-RESERVED = {*SIZES, *RUNS, *NAMES, "statistic", "value", "unit", "metric"}
+RESERVED = {*RUNS, *NAMES, "statistic", "value", "unit", "metric"}
 
 
 class Key(NamedTuple):
@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
     label: str
     size: int | None
-    metric: Metric
+    metric: str
     keys: tuple[tuple[str, str], ...]
 
 
@@ -44,24 +44,28 @@ def is_long(headings: Sequence[str]) -> bool:
     return "statistic" in headings
 
 
-def is_wide(headings: Sequence[str]) -> bool:
+def is_wide(headings: Sequence[str], own: Collection[str] = ()) -> bool:
     """Return whether a table has a statistic, or several side by side, in each row."""
-    return bool(set(wide_columns(headings).values()) - {"count"})
+    return bool(set(wide_columns(headings, own).values()) - {"count"})
 
 
-def wide_columns(headings: Sequence[str]) -> dict[str, str]:
-    """Return the headings that are statistics, ``p99 (ms)`` among them, with their statistic."""
-    results = {name: statistic_of(split_heading(name)[0]) for name in headings}
+def wide_columns(headings: Sequence[str], own: Collection[str] = ()) -> dict[str, str]:
+    """Return the headings that are statistics, ``p99 (ms)`` among them, with their statistic.
+
+    A metric that a kind of scenario has itself, `own`, is a mean.
+    """
+    parts = {name: split_heading(name)[0] for name in headings}
+    results = {name: "mean" if part in own else statistic_of(part) for name, part in parts.items()}
     return {name: word for name, word in results.items() if word is not None}
 
 
-def summary_cases(sheet: Sheet, about: About) -> list[Case]:
+def summary_cases(sheet: Sheet, about: About, own: Mapping[str, str]) -> list[Case]:
     """Return the cases of a summary in either form.
 
     Raises:
         ScenarioError: With every fault: file, line, column, nearest valid word.
     """
-    reader = _Reader(sheet, about)
+    reader = _Reader(sheet, about, own)
     cells = reader.long() if is_long(sheet.headings) else reader.wide()
     if not reader.faults and not cells:
         reader.faults.append(sheet.fault(None, "", "has no number"))
@@ -72,8 +76,8 @@ def summary_cases(sheet: Sheet, about: About) -> list[Case]:
 
 
 class _Reader:
-    def __init__(self, sheet: Sheet, about: About) -> None:
-        self.sheet, self.about = sheet, about
+    def __init__(self, sheet: Sheet, about: About, own: Mapping[str, str]) -> None:
+        self.sheet, self.about, self.own = sheet, about, own
         self.faults: list[Fault] = []
         self._rows = [
             (line, dict(zip(sheet.headings, row, strict=True))) for line, row in sheet.rows
@@ -100,7 +104,7 @@ class _Reader:
         return cells
 
     def wide(self) -> list[Cell]:
-        columns = wide_columns(self.sheet.headings)
+        columns = wide_columns(self.sheet.headings, self.own)
         units = (split_heading(name)[1] for name in columns)
         common = next(filter(None, units), self.about.unit)  # a count has none of its own
         cells = []
@@ -108,8 +112,10 @@ class _Reader:
             for heading, statistic in columns.items():
                 if not row[heading]:
                     continue  # a statistic that this row does not have
-                text = split_heading(heading)[1] or row.get("unit") or common
-                cell = self._cell(line, row, heading, statistic, text, row.get("metric"))
+                name, text = split_heading(heading)
+                text = text or row.get("unit") or (None if name in self.own else common)
+                named = name if name in self.own else row.get("metric")
+                cell = self._cell(line, row, heading, statistic, text, named)
                 cells += [] if cell is None else [cell]
         return cells
 
@@ -131,6 +137,10 @@ class _Reader:
         count = values.pop("count", None)
         self._in_order(values, cells)
         keys = dict(key.keys)
+        if key.metric in self.own and set(values) != {"mean"}:
+            statistic = next(name for name in values if name != "mean")
+            message = f"of a {key.metric} there are means only, no {statistic}"
+            self._wrong(cells[statistic].line, statistic, message)
         declared = self.about.of(self.about.sample, keys.get("transport", ""))
         return Case(
             where=f"{self.sheet.name}:{line}",
@@ -138,10 +148,11 @@ class _Reader:
             keys=keys,
             message_bytes=key.size,
             metric=key.metric,
-            sample=sample_of(declared, key.metric),
+            sample=Sample("run") if key.metric in self.own else sample_of(declared, key.metric),
             count=None if count is None else round(count),
             statistics=values,
             half=(self.about.rounding or 0.0) * factor,
+            own_unit=self.own.get(key.metric),
         )
 
     def _in_order(self, values: Mapping[str, float], cells: Mapping[str, Cell]) -> None:
@@ -175,18 +186,47 @@ class _Reader:
         if number.value < 0:
             self._wrong(line, heading, f"{statistic} is not negative, this is {row[heading]}")
             return None
+        known = [*METRICS, *self.own]
+        if named and named not in known:
+            message = f"'{named}' is no metric; they are {', '.join(known)}"
+            self._wrong(line, "metric", message, nearest(named, known))
+            return None
+        found: tuple[Unit, int | None, str] | None
+        if named is not None and named in self.own:
+            found = self._own(line, heading, unit_text, named)
+        else:
+            found = self._of_messages(line, row, heading, unit_text, named)
+        if found is None:
+            return None
+        unit, size, metric = found
+        keys = self._keys(row, () if named in self.own else SIZES)
+        key = Key(self._label(row), size, metric, keys)
+        factor = 1.0 if statistic == "count" else unit.factor
+        return Cell(key, statistic, number.value, number.decimals, factor, line)
+
+    def _own(
+        self, line: int, heading: str, text: str | None, metric: str
+    ) -> tuple[Unit, None, str] | None:
+        """Return the unit of a metric that a kind has itself: as that has it, or another time."""
+        unit = self.own[metric]
+        if text is None or text == unit:
+            return Unit("", 1.0), None, metric
+        times = UNITS["time"]
+        if text in times and unit in times:
+            return Unit("", float(times[text] / times[unit])), None, metric
+        self._wrong(line, heading, f"'{text}' is not the unit of {metric}", unit)
+        return None
+
+    def _of_messages(
+        self, line: int, row: Mapping[str, str], heading: str, text: str | None, named: str | None
+    ) -> tuple[Unit, int | None, str] | None:
+        """Return the unit, the size of a message and the metric of a number about messages."""
         size = self._size(line, row)
         if size is None and any(name in row for name in SIZES):
             return None
-        unit = self._unit(line, heading, unit_text, size)
-        if unit is None:
-            return None
-        metric = self._metric(line, heading, unit, named)
-        if metric is None:
-            return None
-        key = Key(self._label(row), size, metric, self._keys(row))
-        factor = 1.0 if statistic == "count" else unit.factor
-        return Cell(key, statistic, number.value, number.decimals, factor, line)
+        unit = self._unit(line, heading, text, size)
+        metric = None if unit is None else self._metric(line, heading, unit, named)
+        return None if unit is None or metric is None else (unit, size, metric)
 
     def _unit(
         self, line: int, heading: str, unit_text: str | None, size: int | None
@@ -212,12 +252,7 @@ class _Reader:
             return None
         return Unit("rate", unit.factor / size)
 
-    def _metric(self, line: int, heading: str, unit: Unit, named: str | None) -> Metric | None:
-        if named and named not in METRICS:
-            near = nearest(named, METRICS)
-            message = f"'{named}' is no metric; they are {', '.join(METRICS)}"
-            self._wrong(line, "metric", message, near)
-            return None
+    def _metric(self, line: int, heading: str, unit: Unit, named: str | None) -> str | None:
         name = named or self.about.metric or split_heading(heading)[0]
         metric = metric_of(name, unit.dimension)
         if metric is None:
@@ -240,13 +275,13 @@ class _Reader:
             return f"r{run}" if run.isdigit() else run
         return next((row[name] for name in NAMES if row.get(name)), "")
 
-    def _keys(self, row: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-        columns = () if is_long(list(row)) else wide_columns(list(row))
+    def _keys(self, row: Mapping[str, str], sizes: Collection[str]) -> tuple[tuple[str, str], ...]:
+        columns = () if is_long(list(row)) else wide_columns(list(row), self.own)
         return tuple(
             (name, text)
             for name, text in row.items()
             if text
-            and name not in RESERVED
+            and name not in RESERVED.union(sizes)
             and name not in columns
             and split_heading(name)[0] != "value"
         )

@@ -34,7 +34,6 @@ class ClusterKind(PointsKind):
     Spec: ClassVar[type[Spec]] = ClusterScenario
     always = False
     emulated = True
-    pages = True
     orders: ClassVar[Keys] = {
         "rate": Order("scaled", *bounds.LOAD, (1e3, 2e5)),
         "nodes": Order("whole", 1, MOST_NODES, (3, 15)),

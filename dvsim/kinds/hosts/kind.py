@@ -44,7 +44,6 @@ class MessagingKind(PointsKind):
     name = "messaging"
     about = "of messaging over hosts"
     Spec: ClassVar[type[Spec]] = MessagingScenario
-    pages = True
     orders: ClassVar[Keys] = {
         "rate": Order("scaled", *bounds.LOAD, (1e3, 1e7)),
         "message_bytes": Order("whole", 1, bounds.MESSAGE),

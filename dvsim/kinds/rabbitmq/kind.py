@@ -33,7 +33,6 @@ class RabbitmqKind(Kind):
     name = "rabbitmq"
     about = "of a system"
     Spec: ClassVar[type[Spec]] = Scenario
-    pages = True
     emulated = True
     simulates = "sim"
     brief_table = "summary"

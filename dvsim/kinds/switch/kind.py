@@ -33,7 +33,6 @@ class SwitchKind(PointsKind):
     name = "switch"
     about = "of a switch or network alone"
     Spec: ClassVar[type[Spec]] = SwitchScenario
-    pages = True
     always = False
     orders: ClassVar[Keys] = {
         "load": Order("share", 0, 1, (0, 1)),
