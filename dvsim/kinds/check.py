@@ -46,7 +46,7 @@ def check(
     faults += kind.between(document, partial=partial)
     faults += places.faults()
     if model is None or faults or partial:
-        return None, in_order(list(dict.fromkeys(faults)))
+        return None, in_order(faults, document)
     scenario = places.begun(model)
     if "name" not in document.data:
         scenario = replace(scenario, name=find.scenario_name(path))
@@ -55,7 +55,7 @@ def check(
     if fault:
         faults.append(document.fault(("name",), f"missing, and that of the file {fault}"))
     faults = faults or _points(kind, scenario, document, places)
-    return (None, in_order(faults)) if faults else (scenario, [])
+    return (None, in_order(faults, document)) if faults else (scenario, [])
 
 
 def _completed(kind: Kind, document: Document) -> Document:

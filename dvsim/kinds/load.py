@@ -263,7 +263,7 @@ def _templates(path: Path) -> list[Template]:
         return [template(path)]
     members, faults = _listed(path, document)
     if faults:
-        raise ScenarioError(in_order(faults))
+        raise ScenarioError(in_order(faults, document))
     return [Template(path, variant) for variant in variants(path, document, members, _built)]
 
 
@@ -295,7 +295,7 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
     model, faults = validate(CampaignFile, document)
     members, missing = _listed(path, document)
     if model is None or missing:
-        raise ScenarioError(in_order([*faults, *missing]))
+        raise ScenarioError(in_order([*faults, *missing], document))
     return members
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from dvsim.errors import Fault, nearest
-from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.document import Document, KeyPath, dotted
 from dvsim.scenario.fields import adapter
 from dvsim.scenario.quantity import UnitError, show
 
@@ -148,7 +148,22 @@ def _known_keys(model: type, path: KeyPath) -> list[str]:
     return list(at["properties"])
 
 
-def in_order(faults: list[Fault]) -> list[Fault]:
-    """Sort faults by line, file by file as they first appear."""
+def in_order(faults: list[Fault], document: Document) -> list[Fault]:
+    """Return each fault once, as they are read: by file, by line, by key within a line."""
     files = list(dict.fromkeys(fault.file for fault in faults))
-    return sorted(faults, key=lambda fault: (files.index(fault.file), fault.line or 0))
+    keys = {dotted(path): place for place, path in enumerate(_paths(document.data))}
+
+    def place(fault: Fault) -> tuple[int, int, int]:
+        return files.index(fault.file), fault.line or 0, keys.get(fault.key, len(keys))
+
+    return sorted(dict.fromkeys(faults), key=place)
+
+
+def _paths(data: Any, path: KeyPath = ()) -> Iterator[KeyPath]:  # noqa: ANN401 - whatever TOML holds
+    """Yield the places in a document, from front to back."""
+    yield path
+    inner = (
+        data.items() if isinstance(data, dict) else enumerate(data if type(data) is list else ())
+    )
+    for key, value in inner:
+        yield from _paths(value, (*path, key))

@@ -332,3 +332,16 @@ def test_a_file_whose_name_is_no_folder(desk):
     assert desk.faults("mi\nne.toml")[-1].endswith(
         "ne.toml:1: name: missing, and that of the file must consist of printable characters"
     )
+
+
+def test_mistakes_in_one_line_are_told_from_left_to_right(desk):
+    head = 'kind = "switch"\ntitle = "a"\nquestion = "b?"\nsource = "c"\n'
+    text = f'{head}switch = {{ height = 4, angels = 3, angles = 0 }}\ntraffic = {{ load = 2, slots = "x", lod = 1 }}\n'
+    (desk / "mine.toml").write_text(text)
+    assert desk.faults("mine.toml") == [
+        "mine.toml:5: switch.angels: unknown key; did you mean 'angles'?",
+        "mine.toml:5: switch.angles: must be at least 1, is 0",
+        "mine.toml:6: traffic.load: must be at most 1.0, is 2",
+        "mine.toml:6: traffic.slots: must be a whole number, not 'x'",
+        "mine.toml:6: traffic.lod: unknown key; did you mean 'load'?",
+    ]
