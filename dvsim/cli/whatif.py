@@ -11,6 +11,7 @@ from dvsim.cli.terminal import tell
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
+    from dvsim.study.measures import Measure
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.statistics import Estimate
@@ -37,7 +38,6 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 
 def answer_lines(answer: Answer) -> Iterator[str | Table]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
-    from dvsim.study.measures import MEASURES
     from dvsim.study.whatif_sentence import counted
 
     whatif = answer.whatif
@@ -54,7 +54,8 @@ def answer_lines(answer: Answer) -> Iterator[str | Table]:
     yield f"{INDENT}seed {run.seed}, {counted(*answer.replications)}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
-    yield from wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))
+    meanings = {name: answer.measure(name).heading for name in whatif.also}
+    yield from wrapped("; ".join(f"{name}: {meanings[name]}" for name in meanings))
     for number, text in enumerate(whatif.assumed):
         yield from wrapped(("" if number else "Assumed: ") + text)
     if run.folder is not None:
@@ -63,10 +64,9 @@ def answer_lines(answer: Answer) -> Iterator[str | Table]:
 
 
 def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
-    from dvsim.study.run import runs_of
     from dvsim.study.whatif import answers
 
-    return answers(runs_of(runs))
+    return answers(runs)
 
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
@@ -81,15 +81,13 @@ def _rows(answer: Answer) -> Iterator[list[str]]:
                 outcome.says,
                 rate_text(outcome.rate),
                 "" if outcome.ratio is None else times_text(outcome.ratio),
-                *(_cell(outcome.also(name), name) for name in answer.whatif.also),
+                *(_cell(outcome.also(name), answer.measure(name)) for name in answer.whatif.also),
                 limit_text(outcome),
             ]
 
 
-def _cell(value: float, name: str) -> str:
-    from dvsim.study.measures import MEASURES
-
-    return "-" if math.isnan(value) else MEASURES[name].text(value)
+def _cell(value: float, measure: Measure) -> str:
+    return "-" if math.isnan(value) else measure.text(value)
 
 
 def _json(answer: Answer) -> dict[str, Any]:

@@ -334,6 +334,11 @@ class Kind:
         return self.first
 
     @property
+    def measures(self) -> Sequence[str]:
+        """What the answer to an open question may tell besides its headline."""
+        return self.first
+
+    @property
     def code(self) -> str:
         """Eight hex digits of the code of a kind that dvsim does not bring; empty if it does."""
         if self.name in OWN:

@@ -264,7 +264,9 @@ def _templates(path: Path) -> list[Template]:
     members, faults = _listed(path, document)
     if faults:
         raise ScenarioError(in_order(faults, document))
-    return [Template(path, variant) for variant in variants(path, document, members, _built)]
+    return [
+        Template(path, variant) for variant in variants(path, document, members, _built, kind_for)
+    ]
 
 
 def _roles(template: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:

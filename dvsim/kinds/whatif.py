@@ -16,35 +16,39 @@ the member, after what the question itself changes in all of them::
     times = { "system.bridge.sockets" = 4 }
 
 ``times`` multiplies what the member has, so that a question stays the same question when a card
-changes; the tables ``workload``, ``system`` and ``probe`` set values, as in a scenario.
+changes; the tables of the member's kind, such as ``workload`` and ``system``, set values, as in a
+scenario.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, create_model, model_validator
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.kinds.rabbitmq.spec import Measure
+from dvsim.kinds.base import Kind
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, KeyPath, Origin, dotted
 from dvsim.scenario.extend import read_chain
-from dvsim.scenario.fields import Name, Text
+from dvsim.scenario.fields import Name, Text, unit_of, value_hints
 from dvsim.scenario.input_errors import validate
 from dvsim.scenario.schema import Table
-from dvsim.scenario.spec import Spec
-from dvsim.scenario.units import Law, format_value
+from dvsim.scenario.spec import Spec, table_of
+from dvsim.scenario.units import Law, format_value, is_number
 
 Built = Callable[[Document, Path], tuple[Spec | None, list[Fault]]]
+KindFor = Callable[[Document], Kind]
 
 BASELINE = "baseline"
 """What the baseline is called in names of runs; no variant has this name."""
 
-TABLES = ("workload", "system", "probe")
-"""Sections that a question, or a variant, may put over those of a scenario."""
+OUTSIDE = ("reference", "tolerance", "whatif")
+"""Tables of scenarios that no question, nor a variant, puts anything over."""
 
 Factor = Annotated[FiniteFloat, Field(ge=0, le=1e6)]
 
@@ -57,12 +61,9 @@ def _plain_name(name: str) -> str:
 
 
 class Layer(Table):
-    """What is changed of a scenario; the sections are checked as part of it."""
+    """What is changed of a scenario; `_model` adds its tables, which are checked as part of it."""
 
     times: dict[str, Factor] = Field(default_factory=dict, description="keys that are multiplied")
-    workload: dict[str, Any] = Field(default_factory=dict)
-    system: dict[str, Any] = Field(default_factory=dict)
-    probe: dict[str, Any] = Field(default_factory=dict)
 
 
 class VariantTable(Layer):
@@ -73,7 +74,7 @@ class VariantTable(Layer):
 
     @model_validator(mode="after")
     def _differs(self) -> VariantTable:
-        if not (self.times or self.workload or self.system or self.probe):
+        if not any(value for key, value in self if key not in ("name", "says")):
             raise ValueError("changes nothing; the baseline is run without being asked for")
         return self
 
@@ -98,9 +99,19 @@ class WhatIfFile(Layer):
     rate: Literal["all", "each"] = Field(
         "all", description="messages of all receivers together, or of each of them"
     )
-    also: list[Measure] = Field(default_factory=list, description="what else the answer tells")
+    also: list[Text] = Field(default_factory=list, description="what else the answer tells")
     campaign: list[Text] = Field(min_length=1, description="names, relative to this folder")
     variant: Annotated[list[VariantTable], AfterValidator(_named_once)] = Field(min_length=1)
+
+
+@cache
+def _model(tables: tuple[str, ...]) -> type[WhatIfFile]:
+    """Return the class of a question about scenarios that have these tables."""
+    own: dict[str, Any] = {name: (dict[str, Any], Field(default_factory=dict)) for name in tables}
+    variant = create_model("Variant", __base__=VariantTable, **own)
+    varied = Annotated[list[variant], AfterValidator(_named_once)]
+    own["variant"] = (varied, Field(min_length=1))
+    return create_model("Question", __base__=WhatIfFile, **own)
 
 
 def is_whatif(data: Mapping[str, Any]) -> bool:
@@ -108,7 +119,9 @@ def is_whatif(data: Mapping[str, Any]) -> bool:
     return "campaign" in data and "variant" in data
 
 
-def variants(path: Path, question: Document, members: list[Path], built: Built) -> list[Document]:
+def variants(
+    path: Path, question: Document, members: list[Path], built: Built, kind_for: KindFor
+) -> list[Document]:
     """Return the scenarios that answer a question: of each member the baseline, then the variants.
 
     Args:
@@ -116,36 +129,54 @@ def variants(path: Path, question: Document, members: list[Path], built: Built) 
         question: What it contains.
         members: The scenario files of its campaign.
         built: Checks a document as a whole.
+        kind_for: Tells the kind of a document.
 
     Raises:
         ScenarioError: With everything that is wrong with the question; what is wrong with one of
             the scenarios is said when it is built.
     """
-    model, faults = validate(WhatIfFile, question)
+    bases = [read_chain(member) for member in members]
+    for base, member in zip(bases, members, strict=True):
+        if "campaign" in base.data:
+            message = f"'{member.stem}' is a campaign, and only scenarios can be varied"
+            raise ScenarioError([question.fault(("campaign",), message)])
+    kinds = [kind_for(base) for base in bases]
+    hints = {key: hint for kind in kinds for key, hint in value_hints(kind.Spec).items()}
+    tables = tuple(key for key, hint in hints.items() if table_of(hint) and key not in OUTSIDE)
+    model, faults = validate(_model(tables), question)
     if model is None:
         raise ScenarioError(faults)
+    for place, name in enumerate(model.also):
+        for kind in kinds:
+            if name not in kind.measures:
+                message = f"must be one of {', '.join(kind.measures)}, not '{name}'"
+                near = nearest(name, kind.measures)
+                raise ScenarioError([question.fault(("also", place), message, near)])
     documents = []
-    for member in members:
-        base = read_chain(member)
-        if "workload" not in base.data or base.at(("system", "transport")) is None:
-            message = f"'{member.stem}' is no scenario of a system, and only those can be varied"
-            raise ScenarioError([question.fault(("campaign",), message)])
+    for base, member in zip(bases, members, strict=True):
         base.data.pop("reference", None)  # what is asked here was not published
         base.data.get("probe", {}).pop("columns", None)
         base.folders.append(path.parent)
-        _lay(base, member, question, (), built)
+        _lay(base, member, question, (), built, tables)
         documents.append(_named(base.copy(), path, member, model, None))
         for index in range(len(model.variant)):
             document = base.copy()
-            _lay(document, member, question, ("variant", index), built)
+            _lay(document, member, question, ("variant", index), built, tables)
             documents.append(_named(document, path, member, model, index))
     return documents
 
 
-def _lay(document: Document, member: Path, question: Document, at: KeyPath, built: Built) -> None:
+def _lay(
+    document: Document,
+    member: Path,
+    question: Document,
+    at: KeyPath,
+    built: Built,
+    sections: Sequence[str],
+) -> None:
     """Put the tables of a question, or of one of its variants, over a scenario."""
     given = question.at(at) if at else question.data
-    tables = {key: given[key] for key in TABLES if key in given}
+    tables = {key: given[key] for key in sections if key in given}
     origins = {
         known[len(at) :]: Origin(origin.file, origin.line, at)
         for known, origin in question.origins.items()
@@ -185,12 +216,13 @@ def _multiplied(scenario: Spec, key: str, factor: float) -> dict[str, Any] | Non
         text = format_value(_times(old.value, factor), old.dimension)
         entry = {"value": text, "confidence": "assumed", "source": source}
         return {"system": {role: {name: entry}}}
-    value = (
-        getattr(getattr(scenario, section, None), name, None)
-        if key in scenario.MULTIPLIED
-        else None
-    )
-    return None if value is None else {section: {name: max(1, round(value * factor))}}
+    if key not in _numbers(scenario):
+        return None
+    value = getattr(getattr(scenario, section), name)
+    if value is None:
+        return None
+    new = max(1, round(value * factor)) if isinstance(value, int) else value * factor
+    return {section: {name: new}}
 
 
 def _times(value: float | Law, factor: float) -> float | Law:
@@ -200,8 +232,13 @@ def _times(value: float | Law, factor: float) -> float | Law:
 
 
 def _numbers(scenario: Spec) -> Iterator[str]:
-    """Yield every key that can be multiplied."""
-    yield from scenario.MULTIPLIED
+    """Yield every key that can be multiplied: of kinds that do not say which, all plain numbers."""
+    yield from scenario.MULTIPLIED or (
+        dotted((*path, item.name))
+        for path, table in scenario.tables()
+        for item in fields(table)
+        if is_number(getattr(table, item.name)) and unit_of(type(table), item.name) is None
+    )
     for role, card in scenario.cards.items():
         for name, parameter in card.parameters.items():
             if not isinstance(parameter.value, str):

@@ -49,7 +49,9 @@ from dvsim.report.table import Cell, Table, number
 from dvsim.report.whatif import (
     all_answer,
     answer_assumptions,
+    answer_drawing,
     answer_drawings,
+    answer_table,
     answer_tables,
     answers_of,
 )
@@ -57,6 +59,7 @@ from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.whatif import answers
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -276,7 +279,13 @@ def _studies_page(
     more: Sequence[Drawing],
 ) -> Page:
     alone = len(studies) == 1
-    verdicts: list[Block] = [Text(sentence, "verdict") for sentence in claims_sentences(validation)]
+    found = answers(studies)
+    title = found[0].whatif.title if len(found) == 1 else f"{len(studies)} studies"
+    said = [*(each.sentence() for each in found), *claims_sentences(validation)]
+    verdicts: list[Block] = [Text(sentence, "verdict") for sentence in said]
+    verdicts += map(answer_table, found)
+    verdicts += filter(None, map(answer_drawing, found))
+    verdicts += [Items(each.whatif.assumed) for each in found]
     weak = tables(parameters_table(studies)) if any(map(used_cards, studies)) else []
     note = (
         "A key that stands here is a choice of whoever asked; what is not settled by any "
@@ -287,7 +296,7 @@ def _studies_page(
         for study in studies
     ]
     return Page(
-        studies[0].scenario.title if alone else f"{len(studies)} studies",
+        studies[0].scenario.title if alone else title,
         [
             Section("answer", "The answer", verdicts),
             *(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
 from dvsim.report.table import Cell, Table, number, table_of
-from dvsim.study.measures import MEASURES
+from dvsim.study.measures import Measure
 from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text, rate_text
 from dvsim.study.whatif_sentence import counted, times_text
 
@@ -65,35 +65,39 @@ def answer_table(answer: Answer) -> Table:
     """Tabulate the outcomes of one answer: rates, ratios to the baseline, what limits."""
     count = answer.replications
     over = f"over {counted(*count)}" if count[1] > 1 else "of one replication"
+    head = f"Rates in {answer.unit}" if answer.what == "rate" else answer.unit.capitalize()
     rows = []
+    measures = {name: answer.measure(name) for name in answer.whatif.also}
     for part in answer.parts:
         for outcome in part.outcomes:
             times = outcome.ratio
             ratio = ("", "") if times is None else (times_text(times), times.value)
             rows.append(
                 {
-                    "message": Cell(part.label),
+                    "message" if answer.what == "rate" else "": Cell(part.label),
                     "variant": Cell(outcome.says),
-                    "rate": Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
+                    answer.what: Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
                     "ratio": Cell(ratio[0], "number", raw=ratio[1]),
-                    **{MEASURES[name].heading: _cell(outcome, name) for name in answer.whatif.also},
+                    **{
+                        measure.heading: _cell(outcome.also(name), measure)
+                        for name, measure in measures.items()
+                    },
                     "limit": Cell(limit_text(outcome)),
                 }
             )
     return table_of(
         f"answer-{answer.whatif.name.replace('/', '-')}",
-        f"{answer.whatif.title} Rates in {answer.unit}, {over}; ± is half of the 95 % interval "
-        "over replications, ratios are of pairs with the same seed.",
+        f"{answer.whatif.title} {head}, {over}; ± is half of the 95 % interval over replications, "
+        "ratios are of pairs with the same seed.",
         rows,
     )
 
 
-def _cell(outcome: Outcome, name: str) -> Cell:
+def _cell(value: float, measure: Measure) -> Cell:
     """Make a cell of another measure; the CSV has its number."""
-    value = outcome.also(name)
     if math.isnan(value):
         return number(None)
-    return Cell(MEASURES[name].text(value), "number", raw=value)
+    return Cell(measure.text(value), "number", raw=value)
 
 
 def answer_drawing(answer: Answer) -> Drawing | None:
@@ -123,10 +127,10 @@ def answer_drawing(answer: Answer) -> Drawing | None:
     return Drawing(
         name,
         "What each change gives",
-        f"Times the rate with {base}: {described}.",
-        f"Each mark is the rate with a change over that with {base}, the dotted line, and its bar "
-        "the 95 % interval over pairs of replications with the same seed. What lies on the line "
-        "changes nothing; the scale is logarithmic.",
+        f"Times the {answer.what} with {base}: {described}.",
+        f"Each mark is the {answer.what} with a change over that with {base}, the dotted line, and "
+        "its bar the 95 % interval over pairs of replications with the same seed. What lies on the "
+        "line changes nothing; the scale is logarithmic.",
         traces,
         looks,
     )

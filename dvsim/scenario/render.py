@@ -60,7 +60,7 @@ def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]
         for _, table in scenario.tables()
         for item in fields(table)
     }
-    for item in fields(scenario):
+    for item in sorted(fields(scenario), key=lambda item: item.name == "whatif"):  # at the end
         value, key = getattr(scenario, item.name), spelled(type(scenario), item.name)
         if key == "vary":
             for number, table in enumerate(value):

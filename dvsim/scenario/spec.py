@@ -16,10 +16,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import product
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
+
+from pydantic import Field
 
 from dvsim.scenario.card_kinds import KINDS
-from dvsim.scenario.fields import Name, Text, remembered, spelled
+from dvsim.scenario.fields import Name, Text, Whole, remembered, spelled
 from dvsim.scenario.types import Card
 
 LONGEST = 40  # characters of a value in a message
@@ -51,6 +53,31 @@ class Table:
             schema.pop("required", None)
 
 
+@dataclass(frozen=True)
+class WhatIf(Table):
+    """What a scenario is in an open question that several of them answer together.
+
+    Args:
+        name, title, question: Of the question; scenarios with one name belong together.
+        member: The scenario that is varied, such as ``h3/dv-8192``.
+        says: What is different in this one, in words; of the baseline, what it is.
+        place: 0 of the baseline, then in the order of the file.
+        rate: ``all`` if messages of all receivers count together, ``each`` if of one of them.
+        also: What else the answer tells, see `dvsim.kinds.base.Kind.measures`.
+        assumed: What the answer rests on, in sentences.
+    """
+
+    name: Name
+    title: Text
+    question: Text
+    member: Name
+    says: Text
+    place: Annotated[Whole, Field(ge=0)]
+    rate: Literal["all", "each"]
+    also: tuple[Text, ...]
+    assumed: tuple[Text, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spec(Table):
     """One question, with everything that its answer depends on.
@@ -61,6 +88,7 @@ class Spec(Table):
         TASKS: What is run for each replication: a point, or what else a point consists of.
         MULTIPLIED: The numbers, besides those of cards, that a what-if may multiply.
         name, title, question, source, path: For people.
+        whatif: The open question that it is a part of.
     """
 
     KIND: ClassVar[str]
@@ -74,6 +102,7 @@ class Spec(Table):
     question: Text
     source: Text
     path: str = field(compare=False)
+    whatif: Annotated[WhatIf | None, Field(description="written by dvsim, of a [[variant]]")] = None
 
     @property
     def vary(self) -> tuple[Mapping[str, tuple[Any, ...]], ...]:
@@ -127,8 +156,9 @@ class Spec(Table):
         return [(role, card) for (role, _), card in used.items()]
 
     def tables(self) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Yield the tables that there are, those inside others after them, each with its path."""
-        yield from _tables(self, ())
+        """Yield the tables of what is asked, those inside others after them, each with its path."""
+        every = _tables(self, ())
+        return ((path, table) for path, table in every if not isinstance(table, WhatIf))
 
     def every_key(self) -> list[str]:
         """Return the full names of all keys, in the order of the file: tables, then parameters."""

@@ -101,12 +101,10 @@ def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
 
     Of an open question these are the variants whose own ratio is, and their baselines.
     """
-    own = {
-        id(outcome.run): each
-        for answer in answers(runs_of(results))
-        for part in answer.parts
-        for outcome, each in zip(part.outcomes, _part(part), strict=True)
-    }
+    own: dict[int, float] = {}
+    for part in (part for answer in answers(results) for part in answer.parts):
+        for outcome, each in zip(part.outcomes, _part(part), strict=True):
+            own[id(outcome.run)] = max(each, own.get(id(outcome.run), 0.0))
     known = zip(results, reached(results), strict=True)
     return [own.get(id(result), precision.share) > share for result, precision in known]
 
@@ -120,7 +118,7 @@ def _part(part: Part) -> list[float]:
 def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
     """Return what is known of the runs of open questions, by the identity of the run."""
     widest: dict[int, tuple[str, float, str]] = {}
-    for answer in answers(runs_of(results)):
+    for answer in answers(results):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
         worst = max(_part(part)[0] for part in answer.parts)
         runs = (id(outcome.run) for outcome in outcomes)

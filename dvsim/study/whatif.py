@@ -1,28 +1,35 @@
 """The answer to an open question: what each variant gave, and one sentence made from that.
 
-Runs know by themselves to which question they belong (`dvsim.scenario.types.WhatIf`), so that an
+Runs know by themselves to which question they belong (`dvsim.scenario.spec.WhatIf`), so that an
 answer can be told of any set of them: after `dvsim run`, or from folders that were kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dvsim.kinds.base import kind_of
+from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import estimate_text
+from dvsim.study.amounts import MISSING, amount_text, estimate_text
 from dvsim.study.compare import in_common
-from dvsim.study.measures import MEASURES, ratio
+from dvsim.study.measures import MEASURES, Measure, ratio
+from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.stages import Limit
 from dvsim.study.statistics import Estimate, Floats, estimate
 from dvsim.study.whatif_sentence import Gain, sentence
 
 if TYPE_CHECKING:
-    from dvsim.kinds.rabbitmq.spec import WhatIf
-    from dvsim.study.run import Run
+    import pandas as pd
+
+    from dvsim.scenario.spec import WhatIf
+    from dvsim.study.points import PointsStudy
 
 
 @dataclass(frozen=True)
@@ -30,24 +37,30 @@ class Outcome:
     """What one variant gave.
 
     Attributes:
-        run: The run.
+        run: The run, or study.
         says: What is different, in words.
-        rate: Messages per second, as the question counts them.
+        rate: Messages per second, as the question counts them; of a study its headline.
         ratio: To the baseline, replication by replication; None of the baseline itself, or where
             nothing was delivered.
         limit: What keeps it from being faster; None of an emulated run, whose stages are not
-            counted.
+            counted, and of a study.
+        point: Of a study.
     """
 
-    run: Run
+    run: Run | PointsStudy
     says: str
     rate: Estimate
     ratio: Estimate | None
     limit: Limit | None
+    point: int = 0
 
     def also(self, name: str) -> float:
-        """Return another measure of the run, see `dvsim.study.measures.MEASURES`."""
-        return MEASURES[name].of(self.run)
+        """Return another measure, see `dvsim.kinds.base.Kind.measures`."""
+        study = _study(self.run)
+        if study is not None:
+            return float(_at(study, self.point)[name].mean())
+        (run,) = runs_of([self.run])
+        return MEASURES[name].of(run)
 
 
 @dataclass(frozen=True)
@@ -72,13 +85,32 @@ class Answer:
         return min(times), max(times)
 
     @property
+    def what(self) -> str:
+        """What the ratios are of: the rate, or the headline of studies."""
+        study = _study(self.parts[0].outcomes[0].run)
+        return "rate" if study is None else headline_of(study)
+
+    @property
     def unit(self) -> str:
-        """What the rates count."""
+        """The unit of what the ratios are of."""
+        study = _study(self.parts[0].outcomes[0].run)
+        if study is not None:
+            unit = study.METRICS[self.what]
+            return self.what if unit == "1" else f"{self.what} {unit}"
         return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
+
+    def measure(self, name: str) -> Measure:
+        """Return how another measure is told."""
+        study = _study(self.parts[0].outcomes[0].run)
+        if study is None:
+            return MEASURES[name]
+        unit = study.METRICS[name].removeprefix("1")
+        return Measure(name.replace("_", " "), lambda _: nan, partial(amount_text, unit=unit))
 
     def sentence(self) -> str:
         """Tell the answer in one sentence, see `dvsim.study.whatif_sentence`."""
-        return sentence(self.gains(), *self.replications)
+        what = self.what if self.what != "rate" else ""
+        return sentence(self.gains(), *self.replications, what=what)
 
     def gains(self) -> list[Gain]:
         """Return the ratios to the baseline, in the order of the table."""
@@ -90,13 +122,19 @@ class Answer:
         ]
 
 
-def answers(runs: Sequence[Run]) -> list[Answer]:
-    """Return the answers that runs give to open questions; none if they belong to none.
+def headline_of(study: PointsStudy) -> str:
+    """Return the metric that a question about a study is answered by: the first that it has."""
+    first: Sequence[str] = kind_of(study.scenario).headline
+    return next((name for name in first if study.points[name].notna().any()), first[0])
+
+
+def answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
+    """Return the answers that results give to open questions; none if they belong to none.
 
     A scenario of which the baseline, or everything else, is missing is left out; of a variant that
     ran several times, that with the most replications counts.
     """
-    questions: dict[tuple[str, int, str], list[Run]] = {}
+    questions: dict[tuple[str, int, str], list[Run | PointsStudy]] = {}
     for run in sorted(runs, key=lambda item: item.replications):
         if run.scenario.whatif is not None:
             key = (run.scenario.whatif.name, run.seed, run.backend)
@@ -105,8 +143,8 @@ def answers(runs: Sequence[Run]) -> list[Answer]:
     return [answer for answer in result if answer.parts]
 
 
-def _answer(runs: Sequence[Run]) -> Answer:
-    members: dict[str, dict[int, Run]] = {}
+def _answer(runs: Sequence[Run | PointsStudy]) -> Answer:
+    members: dict[str, dict[int, Run | PointsStudy]] = {}
     for run in runs:
         members.setdefault(_whatif(run).member, {})[_whatif(run).place] = run
     whole = [
@@ -114,12 +152,44 @@ def _answer(runs: Sequence[Run]) -> Answer:
         for varied in members.values()
         if 0 in varied and len(varied) > 1
     ]
-    labels = _labels([varied[0] for varied in whole])
+    if _study(runs[0]) is not None:
+        return Answer(_whatif(runs[0]), tuple(_points([studies_of(varied) for varied in whole])))
+    labels = _labels([run for varied in whole for run in runs_of(varied[:1])])
     parts = (Part(label, _outcomes(varied)) for label, varied in zip(labels, whole, strict=True))
     return Answer(_whatif(runs[0]), tuple(parts))
 
 
-def _whatif(run: Run) -> WhatIf:
+def _points(whole: Sequence[Sequence[PointsStudy]]) -> Iterator[Part]:
+    """Yield a part for each point that the baseline of a scenario has."""
+    for base, *others in whole:
+        for point in base.scenario.points:
+            found = [study for study in others if point in study.scenario.points]
+            names = [_whatif(base).member] if len(whole) > 1 or not point else []
+            label = ", ".join([*names, point_text(point)] if point else names)
+            if found:
+                yield Part(label, _outcomes([base, *found], point))
+
+
+def _study(result: Run | PointsStudy) -> PointsStudy | None:
+    """Return a result if it is a study."""
+    return next(iter(studies_of([result])), None)
+
+
+def _at(study: PointsStudy, point: int) -> pd.DataFrame:
+    return study.points[study.points["point"] == point]
+
+
+def _values(result: Run | PointsStudy, point: int) -> Floats:
+    """Return by replication what the ratios of an answer are of."""
+    study = _study(result)
+    if study is not None:
+        return _at(study, point)[headline_of(study)].to_numpy(dtype=np.float64)
+    (run,) = runs_of([result])
+    receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
+    return np.array(list(run.rates.values())) / receivers
+
+
+def _whatif(run: Run | PointsStudy) -> WhatIf:
     if run.scenario.whatif is None:
         raise ValueError(f"{run.scenario.name} belongs to no question")
     return run.scenario.whatif
@@ -137,21 +207,20 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return [_whatif(run).member for run in runs] if alike else labels
 
 
-def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
-    """Return what each variant gave; its ratio is of what both have run."""
+def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> tuple[Outcome, ...]:
+    """Return what each variant gave, a study at a point; its ratio is of what both have run."""
     base: Floats | None = None
     outcomes = []
     for run in runs:
-        receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
-        values = np.array(list(run.rates.values())) / receivers
-        times = None
+        point = 0 if keys is None else run.scenario.points.index(keys)
+        values, times = _values(run, point), None
         if base is not None:
             pairs = min(len(values), len(base))
             common = in_common([runs[0], run])[1]
             times = ratio(values[:pairs], base[:pairs], common=common)
-        outcomes.append(
-            Outcome(run, _whatif(run).says, estimate(values.tolist()), times, run.limit)
-        )
+        limit = next((own.limit for own in runs_of([run])), None)
+        known = estimate(values.tolist())
+        outcomes.append(Outcome(run, _whatif(run).says, known, times, limit, point))
         base = values if base is None else base
     return tuple(outcomes)
 
@@ -163,4 +232,6 @@ def rate_text(rate: Estimate) -> str:
 
 def limit_text(outcome: Outcome) -> str:
     """Write what limits an outcome, and how busy it was."""
-    return "not counted" if outcome.limit is None else str(outcome.limit)
+    if outcome.limit is None:
+        return "not counted" if _study(outcome.run) is None else MISSING
+    return str(outcome.limit)

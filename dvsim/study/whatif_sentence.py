@@ -28,10 +28,13 @@ class Gain(NamedTuple):
     ratio: Estimate
 
 
-def sentence(gains: Sequence[Gain], replications: int, most: int | None = None) -> str:
+def sentence(
+    gains: Sequence[Gain], replications: int, most: int | None = None, what: str = ""
+) -> str:
     """Return the answer in one sentence; `gains` are in the order of the file.
 
-    There are `replications`, or from as many to `most`.
+    There are `replications`, or from as many to `most`. The ratios are of rates, or of `what`, of
+    which more need not be better.
 
     >>> found = ("8 B", "two", 2), ("8 B", "four", 3.3), ("1 KiB", "two", 2), ("1 KiB", "four", 2)
     >>> gains = [Gain(label, f"{n} processes", Estimate.around(x, 0)) for label, n, x in found]
@@ -48,9 +51,13 @@ def sentence(gains: Sequence[Gain], replications: int, most: int | None = None) 
         variants.setdefault(gain.says, set()).add(how[gain])
     same = [says for says, standings in variants.items() if standings == {"stays"}]
     unsure = [says for says, standings in variants.items() if "open" in standings]
+    rise, fall = (
+        (f"would {verb} {what} most", f"would {verb} {what}") if what else ()
+        for verb in ("raise", "lower")
+    )
     parts = [
-        _ends(rises, "would give all of the gain", "would gain", max),
-        _ends(falls, "would cost most", "would cost rate", min),
+        _ends(rises, *(rise or ("would give all of the gain", "would gain")), max),
+        _ends(falls, *(fall or ("would cost most", "would cost rate")), min),
         f"{joined(same, 'or')} would change nothing" if same else "",
     ]
     if unsure:

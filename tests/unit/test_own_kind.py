@@ -107,6 +107,43 @@ def test_a_timeline_shows_each_customer(asked, tmp_path):
     assert {"server", "queue"} <= named
 
 
+QUESTION = """title = "What if more came?"
+question = "How long is the wait then?"
+source = "nobody asked"
+assumed = ["customers come at random"]
+baseline = "what comes today"
+also = ["busy"]
+campaign = ["queue"]
+
+[queue]
+customers = 20_000
+
+[[variant]]
+name = "few"
+says = "half of the customers"
+times = { "queue.customers" = 0.5 }
+"""
+
+
+def test_open_questions_are_about_it_too(asked, tmp_path):
+    (tmp_path / "question.toml").write_text(QUESTION)
+    status, out, err = asked("run", "question.toml", "--replications", "3", "--json")
+    assert status == 0, err
+    (answer,) = json.loads(out)["answers"]
+    assert [(one["member"], one["with"]) for one in answer["outcomes"]] == [
+        (f"load {load}", says)
+        for load in (0.5, 0.8)
+        for says in ("what comes today", "half of the customers")
+    ]
+    assert answer["unit"] == "wait services" and answer["outcomes"][0]["ratio"] is None
+    assert answer["outcomes"][1]["ratio"]["value"] == pytest.approx(1, abs=0.1)
+    assert answer["outcomes"][2]["busy"] == pytest.approx(0.8, abs=0.02)
+    (tmp_path / "question.toml").write_text(QUESTION.replace('["busy"]', '["bussy"]'))
+    status, _, err = asked("run", "question.toml")
+    expected = "also.0: must be one of wait, busy, not 'bussy'; did you mean 'busy'?"
+    assert (status, err) == (2, f"question.toml:6: {expected}\n")
+
+
 WAITS = """load,wait (services),busy
 0.50,1.02,0.5
 0.8,3.1,0.8

@@ -1,5 +1,6 @@
 """Do open questions become scenarios that differ in what they ask, and nothing else?"""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,11 @@ from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
 from dvsim.kinds.rabbitmq.spec import Measure
+from dvsim.report.markdown import markdown
+from dvsim.report.pages import report_page
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
+from dvsim.session import run_scenarios
 from dvsim.study.measures import MEASURES, ratio
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.text_table import plain_lines
@@ -159,14 +163,60 @@ def test_what_is_wrong_with_a_question_is_said_with_its_line(asked, old, new, me
     assert message in faults
 
 
-def test_a_switch_cannot_be_varied(asked):
+SWITCHED = """\
+title = "What if?"
+question = "does it help?"
+source = "section 9"
+assumed = ["nothing else changes"]
+baseline = "what is there"
+also = ["mean_hops"]
+campaign = ["switch"]
+
+[[variant]]
+name = "more"
+says = "twice the load"
+times = { "traffic.load" = 2 }
+
+[[variant]]
+name = "wide"
+says = "five angles"
+switch = { angles = 5 }
+"""
+
+
+def test_a_switch_can_be_varied_like_a_system(asked):
     (asked / "switch.toml").write_text(
         'kind = "switch"\ntitle = "s"\nquestion = "?"\nsource = "x"\n'
-        "[switch]\nheight = 4\nangles = 3\n[traffic]\nload = 0.1\nslots = 10\n",
+        "[switch]\nheight = 4\nangles = 3\n[traffic]\nload = 0.1\nslots = 2000\n",
         "utf-8",
     )
-    asked.edit("asked.toml", '["mine"]', '["switch"]')
-    with pytest.raises(ScenarioError, match="'switch' is no scenario of a system"):
+    (asked / "asked.toml").write_text(SWITCHED, "utf-8")
+    base, more, wide = load_campaign(asked / "asked.toml")
+    assert (base.get("load"), more.get("load"), wide.get("angles")) == (0.1, 0.2, 5)
+    results = run_scenarios([base, more, wide], out=None, workers=1, replications=5)
+    (answer,) = answers(results)
+    (part,) = answer.parts
+    assert [outcome.says for outcome in part.outcomes] == [
+        "what is there",
+        "twice the load",
+        "five angles",
+    ]
+    first, second, _ = part.outcomes
+    pairs = zip(results[1].points[answer.what], results[0].points[answer.what], strict=True)
+    assert second.ratio.value == pytest.approx(np.exp(np.mean([np.log(a / b) for a, b in pairs])))
+    assert first.also("mean_hops") == pytest.approx(results[0].points["mean_hops"].mean())
+    assert f"would raise {answer.what}" in answer.sentence()
+    text = "\n".join(plain_lines(answer_lines(answer)))
+    assert re.search(r"twice the load +\S+ ± \S+ +x 1\.8", text), text
+    assert "would raise" in markdown(report_page(results))
+
+
+def test_a_campaign_cannot_be_varied(asked):
+    (asked / "all.toml").write_text('title = "a"\nquestion = "?"\ncampaign = ["mine"]\n')
+    asked.edit("asked.toml", '["mine"]', '["all"]')
+    with pytest.raises(
+        ScenarioError, match="'all' is a campaign, and only scenarios can be varied"
+    ):
         load_campaign(asked / "asked.toml")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from dvsim.emulation.settings import fitted, own_scale
 from dvsim.errors import Fault
 from dvsim.kinds.base import Job, Keys, Kind, Metric, Order, Plain
 from dvsim.kinds.rabbitmq import checks
-from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
+from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Measure, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
@@ -183,6 +183,11 @@ class RabbitmqKind(Kind):
         from dvsim.kinds.rabbitmq.numbers import point_numbers
 
         return [point_numbers(scenario, table)]
+
+    @property
+    def measures(self) -> Sequence[str]:
+        """Those of `dvsim.study.measures`."""
+        return get_args(Measure)
 
     @property
     def first(self) -> Sequence[str]:

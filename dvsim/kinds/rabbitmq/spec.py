@@ -19,7 +19,6 @@ from dvsim.scenario.fields import (
     Load,
     Messages,
     MessageSize,
-    Name,
     Receivers,
     Share,
     Some,
@@ -203,31 +202,6 @@ class Tolerance(Table):
         schema["required"] = ["mean", "empty_share", "quantile", "std", "extreme"]
 
 
-@dataclass(frozen=True)
-class WhatIf(Table):
-    """What a scenario is in an open question that several of them answer together.
-
-    Args:
-        name, title, question: Of the question; scenarios with one name belong together.
-        member: The scenario that is varied, such as ``h3/dv-8192``.
-        says: What is different in this one, in words; of the baseline, what it is.
-        place: 0 of the baseline, then in the order of the file.
-        rate: ``all`` if messages of all receivers count together, ``each`` if of one of them.
-        also: What the answer tells besides the rate, see `dvsim.study.measures`.
-        assumed: What the answer rests on, in sentences.
-    """
-
-    name: Name
-    title: Text
-    question: Text
-    member: Name
-    says: Text
-    place: Annotated[Whole, Field(ge=0)]
-    rate: Literal["all", "each"]
-    also: tuple[Measure, ...]
-    assumed: tuple[Text, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scenario(Spec):
     """One question about a system with RabbitMQ brokers."""
@@ -249,7 +223,6 @@ class Scenario(Spec):
     probe: Probe
     reference: Reference | None = None
     tolerance: Tolerance = Tolerance()
-    whatif: Annotated[WhatIf | None, Field(description="written by dvsim, of a [[variant]]")] = None
 
     @property
     def tasks(self) -> int:
