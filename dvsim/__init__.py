@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
 from dvsim.arguments import by_argument
-from dvsim.errors import DvsimError, OutputError, PointsFailed, RunFailed, ScenarioError
+from dvsim.errors import (
+    ArgumentError,
+    DvsimError,
+    OutputError,
+    PointsFailed,
+    RunFailed,
+    ScenarioError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
 
 __all__ = [
+    "ArgumentError",
     "DvsimError",
     "Network",
     "OutputError",

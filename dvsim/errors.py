@@ -172,6 +172,26 @@ class OutputError(DvsimError):
     """A result could not be written: no permission, a full disk, a folder in the way."""
 
 
+class ArgumentError(ValueError):
+    """An argument of a call is wrong: that which `argument` names.
+
+    >>> print(ArgumentError("slots", "must be at least 1, is 0"))
+    slots must be at least 1, is 0
+    >>> print(ArgumentError("hot", "must be from 0 to 11, is 12", "an output in hot"))
+    an output in hot must be from 0 to 11, is 12
+    """
+
+    def __init__(self, argument: str, message: str, about: str = "") -> None:
+        """Say of an argument, or of what it holds, what is wrong with it."""
+        super().__init__(argument, message, about)
+        self.argument = argument
+
+    def __str__(self) -> str:
+        """Return the whole text."""
+        argument, message, about = self.args
+        return f"{about or argument} {message}"
+
+
 class CriterionFailed(DvsimError):  # noqa: N818
     """The run is good, but a criterion that was declared before it does not hold."""
 

@@ -1,6 +1,7 @@
 """Does a wrong call in Python say which argument is wrong, in the words of Python?"""
 
 import ast
+import pickle
 import re
 from pathlib import Path
 
@@ -110,3 +111,40 @@ def test_a_name_is_no_run_and_a_text_says_nothing_of_several_values():
             dvsim.sweep("h3/dv-8", vary)
     with pytest.raises(TypeError, match=r"run takes a name, .* or what load returned, not \['h3/"):
         dvsim.run(["h3/dv-8", "h3/dv-16"])
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "said"),
+    [
+        (lambda: dvsim.Switch(3, 3), "height", "height must be a power of two from 2"),
+        (lambda: dvsim.Switch(4, 3, injecting=[5]), "injecting", "an angle in injecting must be"),
+        (
+            lambda: dvsim.Switch(4, 3, faults=[("down", 2, 0, 0)]),
+            "faults",
+            "fault 'down' is of the",
+        ),
+        (lambda: run(load=2), "load", "load must be from 0 to 1"),
+        (lambda: run(pattern="hot-spot", hot=(0.1, [99])), "hot", "an output in hot must be"),
+        (lambda: run(pattern="hot-spot"), "pattern", "pattern 'hot-spot' needs hot"),
+        (lambda: run(pattern="trace", load=None, trace="load.csv"), "trace", "trace: cannot read"),
+        (lambda: run(injection="given"), "injection", "injection 'given' needs Switch.start"),
+        (lambda: dvsim.Network("dv299"), "preset", "preset must be one of"),
+        (lambda: dvsim.Network("dv202", levels=2), "levels", "levels does not go with preset"),
+        (lambda: dvsim.Network(switch=BARE), "switch", "the switch of a network"),
+    ],
+)
+def test_an_error_about_an_argument_carries_its_name(call, argument, said):
+    with pytest.raises(dvsim.ArgumentError, match=re.escape(said)) as caught:
+        call()
+    assert caught.value.argument == argument
+    again = pickle.loads(pickle.dumps(caught.value))  # as a worker sends it
+    assert (again.argument, str(again)) == (argument, str(caught.value))
+    assert isinstance(again, ValueError)
+
+
+BARE = dvsim.Switch(4, 3, injecting=[0])
+
+
+def run(**more):
+    asked = {"load": 0.1, "slots": 10, **more}
+    return dvsim.Switch(4, 3).run(**asked)

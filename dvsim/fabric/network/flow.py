@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.network import NetworkCore, NetworkCounts
+from dvsim.errors import ArgumentError
 from dvsim.fabric.network.cache import kept
 from dvsim.fabric.network.offer import check_offer, params_of
 from dvsim.fabric.network.result import Error, NetworkRun
@@ -57,6 +58,9 @@ class Estimate(NamedTuple):
     notes: tuple[str, ...]
 
 
+FLOW_KNOWS = "knows pattern 'uniform' with injection 'drop' or 'queue'"
+
+
 def flow_knows(offer: Offer) -> bool:
     """Return whether there are tables for what is offered."""
     return offer.pattern == "uniform" and offer.injection in ("drop", "queue")
@@ -70,10 +74,8 @@ def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> Network
     """
     if not flow_knows(offer):
         offered = f"pattern {offer.pattern!r} with injection {offer.injection!r}"
-        raise ValueError(
-            "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue', "
-            f"not {offered}; use fidelity='cycle'"
-        )
+        message = f"{FLOW_KNOWS}, not {offered}; use fidelity='cycle'"
+        raise ArgumentError("fidelity", message, "fidelity 'flow'")
     assert offer.load is not None  # uniform traffic that is dropped or queued has one
     estimated = estimate(network, offer.load, offer.injection)
     return NetworkRun(

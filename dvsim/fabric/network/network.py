@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from dvsim.core.network import network_bytes
+from dvsim.errors import ArgumentError
 from dvsim.fabric.network.check import check_size, radix_of, vortex_card
 from dvsim.fabric.network.flow import flow_knows, run_flow
 from dvsim.fabric.network.offer import check_offer, params_of
@@ -89,15 +90,15 @@ class Network:
             own = {"switch": switch, "levels": levels, "ports": ports}
             for name, value in own.items():
                 if value is not None:
-                    raise ValueError(
-                        f"{name} does not go with preset {preset!r}, which has its own"
-                    )
+                    message = f"does not go with preset {preset!r}, which has its own"
+                    raise ArgumentError(name, message)
             ports = PRESETS[choice("preset", preset, PRESETS)]
             levels = levels_of(ports)
             height = min(ports, PRESET_RADIX)
             switch = Switch(height, int(self._card["switch_angles"]), injecting=[0], exit="any")
         if switch is None:
-            raise ValueError(f"a network needs a preset ({', '.join(PRESETS)}) or a switch")
+            message = f"needs a preset ({', '.join(PRESETS)}) or a switch"
+            raise ArgumentError("preset", message, "a network")
         self._switch = switch
         radix = radix_of(switch)
         levels = 1 if levels is None else whole("levels", levels, 1, MOST_LEVELS)
@@ -210,7 +211,8 @@ class Network:
         choice("fidelity", fidelity, FIDELITIES)
         traffic = Traffic.of(load, pattern, injection, **more)
         if traffic.injection == "given":
-            raise ValueError("injection 'given' needs Network.start: the bursts are yours to send")
+            message = "needs Network.start: the bursts are yours to send"
+            raise ArgumentError("injection", message, "injection 'given'")
         threads = whole("threads", threads, 1, MOST_THREADS)
         offer = check_offer(self, traffic, seed)
         updates = self.nodes * (warmup + slots)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dvsim.errors import ArgumentError
+
 PRESETS = {f"dv{200 + bits}": 1 << bits for bits in range(2, 17)}
 """Ports of each preset: dv202 has 2^2, dv216 has 2^16."""
 
@@ -72,17 +74,16 @@ def tree(radix: int, levels: int, ports: int) -> Tree:
         ValueError: If there is no such tree; the text has the nearest.
     """
     if levels > 1 and (radix % 2 or radix < 4):
-        raise ValueError(
-            f"levels must be 1 with switches of {radix} ports, of which half cannot go up; "
-            f"is {levels}"
-        )
+        message = f"must be 1 with switches of {radix} ports, of which half cannot go up"
+        raise ArgumentError("levels", f"{message}; is {levels}")
     allowed = sizes(radix, levels)
     if ports not in allowed:
         nearest = sorted(allowed, key=lambda size: (abs(size - ports), size))[:2]
-        raise ValueError(
-            f"ports must be {' or '.join(map(str, sorted(nearest)))}, the nearest that {levels} "
+        message = (
+            f"must be {' or '.join(map(str, sorted(nearest)))}, the nearest that {levels} "
             f"level{'s' if levels > 1 else ''} of switches with {radix} ports can have; is {ports}"
         )
+        raise ArgumentError("ports", message)
     half = radix // 2
     child = half ** (levels - 1)
     lower = [ports // half] * (levels - 1)

@@ -1,4 +1,7 @@
-"""Checks of arguments; every text names the argument, what is allowed and what was given."""
+"""Checks of arguments; every text names the argument, what is allowed and what was given.
+
+Where a value is inside of an argument, `name` says which, and `argument` where.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +9,51 @@ import operator
 from collections.abc import Collection
 from typing import Any
 
-from dvsim.errors import nearest
+from dvsim.errors import ArgumentError, nearest
 
 MOST_HEIGHT = 1 << 20
 
 
-def whole(name: str, value: Any, low: int, high: int | None = None) -> int:  # noqa: ANN401
+def whole(
+    name: str,
+    value: Any,  # noqa: ANN401
+    low: int,
+    high: int | None = None,
+    argument: str = "",
+) -> int:
     """Return a whole number from `low` to `high`."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} must be a whole number, is {value!r}") from None
+        raise ArgumentError(
+            argument or name, f"must be a whole number, is {value!r}", name
+        ) from None
     if number < low or (high is not None and number > high):
         span = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be {span}, is {number}")
+        raise ArgumentError(argument or name, f"must be {span}, is {number}", name)
     return number
 
 
-def share(name: str, value: Any) -> float:  # noqa: ANN401
+def share(name: str, value: Any, argument: str = "") -> float:  # noqa: ANN401
     """Return a number from 0 to 1."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a number from 0 to 1, is {value!r}") from None
+        message = f"must be a number from 0 to 1, is {value!r}"
+        raise ArgumentError(argument or name, message, name) from None
     if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, is {number:g}")
+        raise ArgumentError(argument or name, f"must be from 0 to 1, is {number:g}", name)
     return number
 
 
-def choice(name: str, value: Any, allowed: Collection[str]) -> str:  # noqa: ANN401
+def choice(name: str, value: Any, allowed: Collection[str], argument: str = "") -> str:  # noqa: ANN401
     """Return one of the `allowed` words."""
     if isinstance(value, str) and value in allowed:
         return value
     near = nearest(str(value), allowed)
     hint = f"; did you mean {near!r}?" if near else ""
-    raise ValueError(f"{name} must be one of {', '.join(allowed)}, is {value!r}{hint}")
+    message = f"must be one of {', '.join(allowed)}, is {value!r}{hint}"
+    raise ArgumentError(argument or name, message, name)
 
 
 def power_of_two(name: str, value: Any) -> int:  # noqa: ANN401
@@ -52,7 +65,5 @@ def power_of_two(name: str, value: Any) -> int:  # noqa: ANN401
     nearest = sorted({min(max(near, 2), MOST_HEIGHT) for near in (below, 2 * below)})
     if number <= 2:
         nearest = nearest[:1]
-    raise ValueError(
-        f"{name} must be a power of two from 2 to {MOST_HEIGHT}, is {number}; "
-        f"nearest {' or '.join(map(str, nearest))}"
-    )
+    message = f"must be a power of two from 2 to {MOST_HEIGHT}, is {number}"
+    raise ArgumentError(name, f"{message}; nearest {' or '.join(map(str, nearest))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dvsim.core.vortex_params import FAULTS
+from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, whole
 
 
@@ -34,13 +35,13 @@ def check_fault(
     try:
         kind, cylinder, angle, height = fault
     except (TypeError, ValueError):
-        raise ValueError(f"a fault is (kind, cylinder, angle, height), is {fault!r}") from None
-    choice("the kind of a fault", kind, FAULTS)
-    cylinder = whole("the cylinder of a fault", cylinder, 0, cylinders - 1)
-    angle = whole("the angle of a fault", angle, 0, angles - 1)
-    height = whole("the height of a fault", height, 0, heights - 1)
+        message = f"is (kind, cylinder, angle, height), is {fault!r}"
+        raise ArgumentError("faults", message, "a fault") from None
+    choice("the kind of a fault", kind, FAULTS, "faults")
+    cylinder = whole("the cylinder of a fault", cylinder, 0, cylinders - 1, "faults")
+    angle = whole("the angle of a fault", angle, 0, angles - 1, "faults")
+    height = whole("the height of a fault", height, 0, heights - 1, "faults")
     if cylinder == cylinders - 1 and kind in ("down", "block", "free"):
-        raise ValueError(
-            f"fault {kind!r} is of the way down, which cylinder {cylinder}, the innermost, lacks"
-        )
+        message = f"is of the way down, which cylinder {cylinder}, the innermost, lacks"
+        raise ArgumentError("faults", message, f"fault {kind!r}")
     return Fault(kind, cylinder, angle, height)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
+from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, power_of_two, whole
 from dvsim.fabric.switch.checkpoint import resume
 from dvsim.fabric.switch.choices import CROSSINGS, EXITS
@@ -153,7 +154,8 @@ class Switch:
         slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
         traffic = Traffic.of(load, pattern, injection, **more)
         if traffic.injection == "given":
-            raise ValueError("injection 'given' needs Switch.start: the packets are yours to give")
+            message = "needs Switch.start: the packets are yours to give"
+            raise ArgumentError("injection", message, "injection 'given'")
         simulation = self.start(
             traffic, seed, threads=threads, replications=replications, watch=watch
         )
@@ -219,7 +221,10 @@ def _injecting(injecting: int | Iterable[int] | None, angles: int) -> tuple[int,
         return tuple(range(angles))
     if not isinstance(injecting, Iterable):
         return tuple(range(whole("injecting", injecting, 1, angles)))
-    chosen = {whole("an angle in injecting", angle, 0, angles - 1) for angle in injecting}
+    chosen = {
+        whole("an angle in injecting", angle, 0, angles - 1, "injecting") for angle in injecting
+    }
     if not chosen:
-        raise ValueError(f"injecting names no angle; at least one of 0..{angles - 1} must inject")
+        message = f"names no angle; at least one of 0..{angles - 1} must inject"
+        raise ArgumentError("injecting", message)
     return tuple(sorted(chosen))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
+from dvsim.errors import ArgumentError
 
 COLUMNS = ["slot", "input", "output"]
 
@@ -61,19 +62,24 @@ def read_trace(
     return read
 
 
+def _wrong(message: str, place: str = "trace:") -> ArgumentError:
+    """Return the error of a trace, after the place where it is wrong."""
+    return ArgumentError("trace", message, place)
+
+
 def _from_file(path: Path) -> Trace:
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - do not raise
-        raise ValueError(f"trace: {path} is not a file")  # a device may never end
+        raise _wrong(f"{path} is not a file")  # a device may never end
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ValueError(f"trace: cannot read {path}: {error.strerror}") from None
+        raise _wrong(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"trace: {path} is not a text file") from None
+        raise _wrong(f"{path} is not a text file") from None
     rows = csv.reader(io.StringIO(text))
     header = next(rows, [])
     if [name.strip() for name in header] != COLUMNS:
-        raise ValueError(f"{path}:1: the header must be {','.join(COLUMNS)}")
+        raise _wrong(f"the header must be {','.join(COLUMNS)}", f"{path}:1:")
     packets = list(_numbers(rows, path))
     columns = np.array(packets, dtype=np.int64).reshape(-1, 3).T
     return Trace(*columns)
@@ -88,24 +94,24 @@ def _numbers(rows: Iterator[list[str]], path: Path) -> Iterator[list[int]]:
             except ValueError:
                 packet = []
             if len(packet) != len(COLUMNS) or not all(abs(n) <= limits.max for n in packet):
-                raise ValueError(
-                    f"{path}:{line}: expected three whole numbers, found {','.join(row)!r}"
-                )
+                message = f"expected three whole numbers, found {','.join(row)!r}"
+                raise _wrong(message, f"{path}:{line}:")
             yield packet
     except csv.Error as error:
-        raise ValueError(f"trace: {path} is not a CSV file: {error}") from None
+        raise _wrong(f"{path} is not a CSV file: {error}") from None
 
 
 def _from_arrays(trace: Any) -> Trace:  # noqa: ANN401
     try:
         slot, source, target = (np.asarray(column) for column in trace)
     except (TypeError, ValueError):
-        raise ValueError("trace must be a path or three arrays (slots, inputs, outputs)") from None
+        message = "must be a path or three arrays (slots, inputs, outputs)"
+        raise ArgumentError("trace", message) from None
     for name, column in zip(COLUMNS, (slot, source, target), strict=True):
         if column.ndim != 1 or column.shape != slot.shape:
-            raise ValueError(f"trace: the {name} array must be one-dimensional and as long as slot")
+            raise _wrong(f"the {name} array must be one-dimensional and as long as slot")
         if column.size and column.dtype.kind not in "iu":
-            raise ValueError(f"trace: the {name} array must hold whole numbers")
+            raise _wrong(f"the {name} array must hold whole numbers")
     return Trace(*(column.astype(np.int64) for column in (slot, source, target)))
 
 
@@ -146,4 +152,4 @@ def _check(
         index = int(wrong[0])
         text = next(text for fault, text in faults if fault[index])
         values = {name: int(column[index]) for name, column in zip(COLUMNS, trace, strict=True)}
-        raise ValueError(f"{position(index)}: {text.format(**values, before=int(before[index]))}")
+        raise _wrong(text.format(**values, before=int(before[index])), f"{position(index)}:")

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
 from dvsim.core.vortex_params import VortexParams
+from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, share, whole
 from dvsim.fabric.switch.choices import INJECTIONS, PATTERNS
 from dvsim.fabric.switch.trace import Trace, read_trace
@@ -98,7 +99,7 @@ class Traffic:
             return cls(load, pattern, injection, **more)
         beside = [*["pattern"] * (pattern != "uniform"), *["injection"] * (injection != "drop")]
         for name in (*beside, *more):
-            raise ValueError(f"{name} is part of the traffic, and does not go beside it")
+            raise ArgumentError(name, "is part of the traffic, and does not go beside it")
         return load
 
 
@@ -150,7 +151,7 @@ def check_offer(
     given = offer.injection == "given"
     if offer.replications > 1 and (offer.watch or switch.faults or given):
         key = "watch" if offer.watch else "faults" if switch.faults else "injection 'given'"
-        raise ValueError(f"replications must be 1 with {key}, is {offer.replications}")
+        raise ArgumentError("replications", f"must be 1 with {key}, is {offer.replications}")
     return offer
 
 
@@ -166,27 +167,30 @@ def check_traffic(
     """Check what is offered to ports; `most` replications. ValueError as for `check_offer`."""
     pattern, injection, hot, duty = traffic.pattern, traffic.injection, traffic.hot, traffic.duty
     choice("pattern", pattern, PATTERNS)
+    asked = f"pattern {pattern!r}"
     choice("injection", injection, INJECTIONS)
     for name in _OWN:
         value = getattr(traffic, name)
         if value is not None and pattern != _OWN[name]:
-            raise ValueError(f"{name} is only for pattern {_OWN[name]!r}, pattern is {pattern!r}")
+            message = f"is only for pattern {_OWN[name]!r}, pattern is {pattern!r}"
+            raise ArgumentError(name, message)
         if value is None and pattern == _OWN[name]:
-            raise ValueError(f"pattern {pattern!r} needs {name}")
+            raise ArgumentError("pattern", f"needs {name}", asked)
     replications = whole("replications", replications, 1, most)
     watch = whole("watch", watch, 0, (1 << 63) - 1)
     bits = ends.permuted.bit_length() - 1
     if pattern == "transpose" and (ends.permuted != 1 << bits or bits % 2):
-        raise ValueError(f"pattern 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
+        message = f"needs {ends.size} 4, 16, 64, …, is {ends.permuted}"
+        raise ArgumentError("pattern", message, asked)
     if pattern in ("bit-complement", "shuffle") and ends.permuted != 1 << bits:
-        raise ValueError(
-            f"pattern {pattern!r} needs a power of two of {ends.size}, is {ends.permuted}"
-        )
+        message = f"needs a power of two of {ends.size}, is {ends.permuted}"
+        raise ArgumentError("pattern", message, asked)
     load = _checked_load(traffic.load, pattern, injection)
     if duty is not None:
         duty = share("duty", duty)
         if load is None or duty == 0 or load > duty:
-            raise ValueError(f"duty must be above 0 and at least the load of {load}, is {duty:g}")
+            message = f"must be above 0 and at least the load of {load}, is {duty:g}"
+            raise ArgumentError("duty", message)
     return Offer(
         load=load,
         pattern=pattern,
@@ -245,19 +249,21 @@ def params_of(switch: Switch, offer: Offer) -> VortexParams:
 def _checked_load(load: float | None, pattern: str, injection: str) -> float | None:
     if injection == "saturate":
         if pattern in ("bursty", "trace"):
-            raise ValueError(f"injection 'saturate' does not go with pattern {pattern!r}")
+            message = f"does not go with pattern {pattern!r}"
+            raise ArgumentError("injection", message, "injection 'saturate'")
         if load is not None and share("load", load) != 1:
-            raise ValueError(
-                f"load must be 1 or None with injection 'saturate', which always has a packet "
-                f"to offer; is {load!r}"
-            )
+            message = "must be 1 or None with injection 'saturate', which always has a packet"
+            raise ArgumentError("load", f"{message} to offer; is {load!r}")
         return None
     if pattern == "trace" or injection == "given":
         why = "injection 'given'" if injection == "given" else "pattern 'trace'"
         if load is not None:
-            raise ValueError(f"load must be None with {why}, which says what arrives; is {load!r}")
+            raise ArgumentError(
+                "load", f"must be None with {why}, which says what arrives; is {load!r}"
+            )
         if injection == "given" and pattern != "uniform":
-            raise ValueError(f"injection 'given' does not go with pattern {pattern!r}")
+            message = f"does not go with pattern {pattern!r}"
+            raise ArgumentError("injection", message, "injection 'given'")
         return None
     return share("load", load)
 
@@ -266,32 +272,31 @@ def _checked_hot(hot: Hot, outputs: int) -> tuple[float, tuple[int, ...]]:
     keys = ("fraction", "outputs")
     if isinstance(hot, Mapping):
         for key in hot:
-            choice("a key in hot", key, keys)
+            choice("a key in hot", key, keys, "hot")
         for key in keys:
             if key not in hot:
-                raise ValueError(f"hot needs {key}")
+                raise ArgumentError("hot", f"needs {key}")
     try:
         fraction, targets = [hot[key] for key in keys] if isinstance(hot, Mapping) else hot
         ports = tuple(targets)
     except (TypeError, ValueError):
         wanted = "{'fraction': 0.1, 'outputs': [0]} or (0.1, [0])"
-        raise ValueError(f"hot must be such as {wanted}, is {hot!r}") from None
+        raise ArgumentError("hot", f"must be such as {wanted}, is {hot!r}") from None
     if not ports:
-        raise ValueError("hot names no output")
-    checked = tuple(whole("an output in hot", port, 0, outputs - 1) for port in ports)
-    return share("the fraction in hot", fraction), checked
+        raise ArgumentError("hot", "names no output")
+    checked = tuple(whole("an output in hot", port, 0, outputs - 1, "hot") for port in ports)
+    return share("the fraction in hot", fraction, "hot"), checked
 
 
 def _checked_permutation(permutation: Sequence[int], ends: Ends) -> tuple[int, ...]:
     numbers = tuple(
-        whole(f"a {ends.one} in permutation", number, 0, ends.permuted - 1)
+        whole(f"a {ends.one} in permutation", number, 0, ends.permuted - 1, "permutation")
         for number in permutation
     )
     if sorted(numbers) != list(range(ends.permuted)):
-        raise ValueError(
-            f"permutation must name each of the {ends.permuted} {ends.one}s once, "
-            f"has {len(numbers)} entries, {len(set(numbers))} different"
-        )
+        has = f"has {len(numbers)} entries, {len(set(numbers))} different"
+        message = f"must name each of the {ends.permuted} {ends.one}s once, {has}"
+        raise ArgumentError("permutation", message)
     return numbers
 
 

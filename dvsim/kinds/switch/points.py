@@ -6,7 +6,6 @@ is no second list of rules. Imported only where it is needed: they bring the com
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,21 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from dvsim.errors import ArgumentError
 from dvsim.fabric.network import Network
 from dvsim.fabric.network import check_offer as of_network
-from dvsim.fabric.network.flow import flow_knows
+from dvsim.fabric.network.flow import FLOW_KNOWS, flow_knows
 from dvsim.fabric.switch import Switch
 from dvsim.fabric.switch.traffic import Offer, Traffic
 from dvsim.fabric.switch.traffic import check_offer as of_switch
 from dvsim.kinds.switch.spec import NetworkTable, Packets, SwitchScenario, SwitchTable, TrafficTable
-
-_SPELLED = {"fault": "faults"}
-"""Words of the messages that are spelled otherwise in a file."""
-_KEYS = {
-    *("height", "angles", "injecting", "crossing", "exit", "fault", "load", "pattern"),
-    *("injection", "slots", "hot", "burst", "duty", "trace", "permutation"),
-    *("preset", "levels", "ports", "planes", "link", "fidelity"),
-}
 
 
 def device_of(setting: SwitchScenario) -> Switch | Network:
@@ -119,9 +111,8 @@ def refused(setting: SwitchScenario) -> Iterator[tuple[str, str]]:
         return
     try:
         _offer(setting, {})
-    except ValueError as error:
-        key = key_of(str(error))
-        yield key, said(str(error), key)
+    except ArgumentError as error:
+        yield error.argument, said(str(error), error.argument)
 
 
 def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
@@ -132,24 +123,8 @@ def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
     assert setting.network is not None  # one of the two is there
     offer = of_network(network_of(setting.network), traffic)
     if setting.network.fidelity == "flow" and not flow_knows(offer):
-        raise ValueError(
-            "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue'; use 'cycle'"
-        )
+        raise ArgumentError("fidelity", f"{FLOW_KNOWS}; use 'cycle'", "fidelity 'flow'")
     return offer
-
-
-def key_of(message: str) -> str:
-    """Return the key of a file that a message speaks of.
-
-    >>> key_of("an output in hot must be from 0 to 11, is 12")
-    'hot'
-    >>> key_of("pattern 'transpose' needs height 4, 16, 64, …, is 8")
-    'pattern'
-    """
-    inner = re.search(r"\bof a (fault)\b|\bin (permutation|hot|injecting|trace)\b", message)
-    words = [inner[1] or inner[2]] if inner else re.findall(r"\w+", message)
-    word = next((word for word in words if word in _KEYS), "")
-    return _SPELLED.get(word, word)
 
 
 def said(message: str, key: str) -> str:
