@@ -36,55 +36,43 @@ static amqp_basic_publish_t method_of(const struct publisher *publisher, const s
     };
 }
 
-/* A message of one frame, in one call. */
-static int send_short(struct publisher *publisher, const struct message *message)
+/* Method and header of a message. */
+static int send_head(struct publisher *publisher, const struct message *message)
 {
     char id[ID_BYTES];
     amqp_basic_properties_t properties;
     amqp_basic_publish_t method = method_of(publisher, message);
-    amqp_bytes_t body = bytes_of(message->body, message->body_bytes);
     properties_of(publisher, message, id, &properties);
     if (!publisher->link.url->tls) {
-        return outbox_publish(&publisher->outbox, &publisher->link, CHANNEL, &method, &properties, body);
+        return outbox_publish(&publisher->outbox, &publisher->link, CHANNEL, &method, &properties, message->body_bytes);
     }
-    return amqp_basic_publish(publisher->link.state, CHANNEL, method.exchange, method.routing_key,
-                              method.mandatory, 0, &properties, body);
-}
-
-static int send_method(struct publisher *publisher, const struct message *message)
-{
-    amqp_basic_publish_t method = method_of(publisher, message);
-    return amqp_send_method(publisher->link.state, CHANNEL, AMQP_BASIC_PUBLISH_METHOD, &method);
-}
-
-static int send_header(struct publisher *publisher, const struct message *message)
-{
-    char id[ID_BYTES];
-    amqp_basic_properties_t properties;
-    properties_of(publisher, message, id, &properties);
+    int status = amqp_send_method(publisher->link.state, CHANNEL, AMQP_BASIC_PUBLISH_METHOD, &method);
     amqp_frame_t frame = {.frame_type = AMQP_FRAME_HEADER, .channel = CHANNEL};
     frame.payload.properties.class_id = AMQP_BASIC_CLASS;
     frame.payload.properties.body_size = message->body_bytes;
     frame.payload.properties.decoded = &properties;
+    return status == AMQP_STATUS_OK ? amqp_send_frame(publisher->link.state, &frame) : status;
+}
+
+static int send_body(struct publisher *publisher, amqp_bytes_t fragment)
+{
+    if (!publisher->link.url->tls) {
+        return outbox_body(&publisher->outbox, &publisher->link, CHANNEL, fragment);
+    }
+    amqp_frame_t frame = {.frame_type = AMQP_FRAME_BODY, .channel = CHANNEL, .payload.body_fragment = fragment};
     return amqp_send_frame(publisher->link.state, &frame);
 }
 
-/* The next frame of publisher->part; before the first of them method and header. */
+/* The next frame of publisher->partial; before the first of them method and header. */
 static int send_next_frame(struct publisher *publisher, size_t frame_bytes)
 {
-    struct message *message = publisher->partial;
-    int status = AMQP_STATUS_OK;
-    if (publisher->partial_at == 0) {
-        status = send_method(publisher, message);
-        status = status == AMQP_STATUS_OK ? send_header(publisher, message) : status;
+    const struct message *message = publisher->partial;
+    int status = publisher->partial_at == 0 ? send_head(publisher, message) : AMQP_STATUS_OK;
+    if (status == AMQP_STATUS_OK && frame_bytes > 0) {
+        status = send_body(publisher, bytes_of(message->body + publisher->partial_at, frame_bytes));
+        publisher->partial_at += frame_bytes;
     }
-    amqp_frame_t frame = {.frame_type = AMQP_FRAME_BODY, .channel = CHANNEL};
-    frame.payload.body_fragment = bytes_of(message->body + publisher->partial_at, frame_bytes);
-    publisher->partial_at += frame_bytes;
-    if (status == AMQP_STATUS_OK && !publisher->link.url->tls) {
-        return outbox_body(&publisher->outbox, &publisher->link, CHANNEL, frame.payload.body_fragment);
-    }
-    return status == AMQP_STATUS_OK ? amqp_send_frame(publisher->link.state, &frame) : status;
+    return status;
 }
 
 static void published(struct publisher *publisher, struct message *message)
@@ -100,7 +88,7 @@ static void published(struct publisher *publisher, struct message *message)
     }
 }
 
-/* Send a message of one frame, or the next frame of a longer one. */
+/* Send a message, or the next frame of one that is longer than a frame. */
 static int send_some(struct publisher *publisher)
 {
     size_t most = (size_t)amqp_get_frame_max(publisher->link.state) - FRAME_EXTRA;
@@ -108,7 +96,7 @@ static int send_some(struct publisher *publisher)
     size_t left = message->body_bytes - (publisher->partial != NULL ? publisher->partial_at : 0);
     size_t frame_bytes = left < most ? left : most;
     bool asks = publisher->link.allowance < frame_bytes + HEADS; /* the system knows of what it was given */
-    int status = asks || left > most ? outbox_flush(&publisher->outbox, &publisher->link) : AMQP_STATUS_OK;
+    int status = asks ? outbox_flush(&publisher->outbox, &publisher->link) : AMQP_STATUS_OK;
     if (status != AMQP_STATUS_OK) {
         return status;
     }
@@ -120,15 +108,10 @@ static int send_some(struct publisher *publisher)
         publisher->partial = queue_take(&publisher->next);
         publisher->partial_at = 0;
     }
-    if (publisher->link.url->tls || message->body_bytes > most) {
+    if (publisher->link.url->tls) {
         link_cork(&publisher->link, true); /* small frames by rabbitmq-c */
     }
-    if (message->body_bytes <= most) {
-        status = send_short(publisher, message);
-        publisher->partial_at = message->body_bytes;
-    } else {
-        status = send_next_frame(publisher, frame_bytes);
-    }
+    status = send_next_frame(publisher, frame_bytes);
     if (status == AMQP_STATUS_OK && publisher->partial_at == message->body_bytes) {
         publisher->partial = NULL;
         published(publisher, message);

@@ -13,6 +13,7 @@ enum { FIRST_CAPACITY = 4096, LOOK = 1024 };
 struct taker {
     struct bridge *bridge;
     struct message *next;      /* for the next envelope */
+    size_t expected;           /* bytes of it: as the last one had */
     unsigned *publisher_of;    /* of each card; connections: none yet */
     unsigned known;            /* cards that have published */
     uint64_t *opens, opens_ns; /* vic_peer_opens, and when that was */
@@ -117,10 +118,27 @@ static void publish(struct taker *taker, const struct vic_envelope *envelope)
     }
 }
 
+/* Move an envelope that has far more memory than it needs: it may stay for long. */
+static void fit(struct taker *taker, size_t bytes)
+{
+    struct message *large = taker->next;
+    if (large->capacity <= FIRST_CAPACITY || bytes > large->capacity / 2) {
+        return;
+    }
+    struct message *small = message_new(bytes > FIRST_CAPACITY ? bytes : FIRST_CAPACITY);
+    if (small != NULL) {
+        memcpy(small->data, large->data, bytes);
+        message_free(large);
+        taker->next = small;
+    }
+}
+
 static void handle(struct taker *taker, uint32_t src, size_t bytes)
 {
     struct bridge *bridge = taker->bridge;
     struct vic_envelope envelope;
+    taker->expected = bytes;
+    fit(taker, bytes);
     taker->next->src = src;
     taker->next->bytes = bytes;
     if (vic_envelope_unpack(taker->next->data, bytes, &envelope) != VIC_OK) {
@@ -175,7 +193,7 @@ static int take_one(struct taker *taker, uint64_t timeout_ns)
 {
     uint32_t src;
     size_t bytes = 0;
-    if (!have_room(taker, bytes)) {
+    if (!have_room(taker, taker->expected)) {
         return VIC_ESYS;
     }
     int status = vic_message_recv(taker->bridge->messages, &src, taker->next->data, taker->next->capacity,

@@ -21,7 +21,7 @@ struct message {
     uint64_t due_ns;       /* not to be published again before */
     uint32_t refusals;     /* how often the broker did not take it */
     bool confirm_wanted, persistent, returned;
-    unsigned char data[];
+    _Alignas(16) unsigned char data[]; /* where words of the card can be put */
 };
 
 struct queue {

@@ -14,15 +14,15 @@
 
 enum {
     FULL = 64 << 10,
-    COPIED = 16 << 10, /* longer bodies go from where they are */
-    HEADS = 2 << 10,   /* bytes of method, header and the frames round them and the body, at most */
+    COPIED = 2 << 10, /* longer bodies go from where they are */
+    HEADS = 2 << 10,  /* bytes of method, header and the frames round them and the body, at most */
     FRAME_HEAD = 7,
     FRAME_END = 0xce
 };
 
 bool outbox_open(struct outbox *outbox)
 {
-    outbox->used = 0;
+    outbox_forget(outbox);
     outbox->bytes = malloc(FULL + COPIED + HEADS);
     return outbox->bytes != NULL;
 }
@@ -77,12 +77,34 @@ static int send_all(struct link *link, struct iovec *partial, size_t parts)
     return AMQP_STATUS_OK;
 }
 
+void outbox_forget(struct outbox *outbox)
+{
+    outbox->used = outbox->begun = outbox->parts = outbox->waiting = 0;
+}
+
+/* The last heads and short bodies are a part. */
+static void end_part(struct outbox *outbox)
+{
+    if (outbox->used > outbox->begun) {
+        outbox->part[outbox->parts++] = (struct iovec){outbox->bytes + outbox->begun, outbox->used - outbox->begun};
+        outbox->begun = outbox->used;
+    }
+}
+
 int outbox_flush(struct outbox *outbox, struct link *link)
 {
-    struct iovec all = {outbox->bytes, outbox->used};
-    int status = outbox->used > 0 ? send_all(link, &all, 1) : AMQP_STATUS_OK;
-    outbox->used = 0;
+    end_part(outbox);
+    int status = outbox->parts > 0 ? send_all(link, outbox->part, outbox->parts) : AMQP_STATUS_OK;
+    outbox_forget(outbox);
     return status;
+}
+
+_Static_assert(2 * (FULL / COPIED) + 3 <= OUTBOX_PARTS, "less than FULL, and one body more, with the heads round them");
+
+/* Send what is there if it is much: room for the next frame stays. */
+static int flush_much(struct outbox *outbox, struct link *link)
+{
+    return outbox->waiting + outbox->used >= FULL ? outbox_flush(outbox, link) : AMQP_STATUS_OK;
 }
 
 /* A frame whose payload begins with `fixed` bytes that are there already; `encoded` more follow, or an error. */
@@ -129,36 +151,31 @@ static int add_header(struct outbox *outbox, amqp_channel_t channel, const amqp_
 int outbox_body(struct outbox *outbox, struct link *link, amqp_channel_t channel, amqp_bytes_t body)
 {
     unsigned char *at = outbox->bytes + outbox->used;
-    int status = AMQP_STATUS_OK;
     frame_head(at, AMQP_FRAME_BODY, channel, body.len);
     outbox->used += FRAME_HEAD;
     if (body.len <= COPIED) {
         memcpy(at + FRAME_HEAD, body.bytes, body.len);
         outbox->used += body.len;
     } else {
-        struct iovec both[] = {{outbox->bytes, outbox->used}, {body.bytes, body.len}};
-        status = send_all(link, both, 2);
-        outbox->used = 0;
+        end_part(outbox);
+        outbox->part[outbox->parts++] = (struct iovec){body.bytes, body.len};
+        outbox->waiting += body.len;
     }
     outbox->bytes[outbox->used++] = FRAME_END;
-    return status;
+    return flush_much(outbox, link);
 }
 
 int outbox_publish(struct outbox *outbox, struct link *link, amqp_channel_t channel,
-                   const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties,
-                   amqp_bytes_t body)
+                   const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties, size_t body_bytes)
 {
     size_t before = outbox->used;
     int status = add_method(outbox, channel, method);
     if (status == AMQP_STATUS_OK) {
-        status = add_header(outbox, channel, properties, body.len);
+        status = add_header(outbox, channel, properties, body_bytes);
     }
     if (status != AMQP_STATUS_OK) {
         outbox->used = before; /* no frame without the others */
         return status;
     }
-    if (body.len > 0) {
-        status = outbox_body(outbox, link, channel, body);
-    }
-    return status == AMQP_STATUS_OK && outbox->used >= FULL ? outbox_flush(outbox, link) : status;
+    return flush_much(outbox, link);
 }

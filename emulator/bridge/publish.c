@@ -230,7 +230,7 @@ static enum fault serve(struct publisher *publisher)
 static void start_again(struct publisher *publisher)
 {
     struct queue again = {NULL, NULL, 0};
-    publisher->outbox.used = 0;
+    outbox_forget(&publisher->outbox);
     publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* the broker may have them */
     flight_empty(&publisher->flight, &again);
     if (publisher->partial != NULL) {

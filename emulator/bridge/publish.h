@@ -3,6 +3,7 @@
 #define BRIDGE_PUBLISH_H
 
 #include <pthread.h>
+#include <sys/uio.h>
 
 #include "bridge.h"
 #include "link.h"
@@ -38,27 +39,31 @@ void flight_close(struct flight *flight);
  * messages go in one call. By the 32 and into a socket that is drained, a publish of 8 B takes 0.1 us of processor time,
  * by rabbitmq-c with TCP_CORK 2.9; of 2 KiB 0.5 and 3.0, of 64 KiB 16 and 21. It also waits for ever when a broker takes no
  * more; here that ends with the heartbeats.
- * Over TLS, and for methods and headers of messages of several frames, its own calls are used. */
+ * Over TLS its own calls are used. */
+
+enum { OUTBOX_PARTS = 67 };
 
 struct outbox {
-    unsigned char *bytes;
-    size_t used;
+    unsigned char *bytes;            /* heads of frames, and short bodies */
+    size_t used, begun;              /* of these; where those begin that are in no part yet */
+    struct iovec part[OUTBOX_PARTS]; /* in the order in which they are sent */
+    size_t parts, waiting;           /* how many; bytes of the bodies among them */
 };
 
 bool outbox_open(struct outbox *outbox); /* false: no memory */
 void outbox_close(struct outbox *outbox);
 
-/* Put a message in, whose body fits into one frame; what it points to may be used again when this returns. The
- * connection has room for it and for what is there. A status of rabbitmq-c. */
+/* Put method and header of a message in, whose body has so many bytes. The connection has room for it and for what is
+ * there. A status of rabbitmq-c. */
 int outbox_publish(struct outbox *outbox, struct link *link, amqp_channel_t channel,
-                   const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties,
-                   amqp_bytes_t body);
+                   const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties, size_t body_bytes);
 
-/* Put a frame of a longer body in; the same. */
+/* Put a frame of its body in, which stays where it is until outbox_flush returns; the same. */
 int outbox_body(struct outbox *outbox, struct link *link, amqp_channel_t channel, amqp_bytes_t body);
 
 /* Send what is there. */
 int outbox_flush(struct outbox *outbox, struct link *link);
+void outbox_forget(struct outbox *outbox); /* or do not */
 
 /* ---- reply.c: confirms on their way back to the clients, many in one envelope, never waiting for a client. */
 

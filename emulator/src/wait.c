@@ -211,7 +211,8 @@ static void note_idle(struct vic *card, bool idle)
 __attribute__((noinline)) static int look_again(struct vic *card, const struct wait *wait, uint64_t timeout_ns, int before)
 {
     uint64_t start = job_clock_ns(), waited = 0, woke = 0;
-    uint64_t yields_ns = atomic_load_explicit(&card->idle, memory_order_relaxed) < IDLE ? YIELD_NS : 0;
+    bool idle = atomic_load_explicit(&card->idle, memory_order_relaxed) >= IDLE;
+    uint64_t yields_ns = idle || wait_is_long(wait_whole.kind) ? 0 : YIELD_NS;
     struct card_wait *noted = NULL;
     for (;;) {
         int status;

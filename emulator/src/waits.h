@@ -38,6 +38,12 @@ static inline int wait_receives(uint32_t kind, uint64_t counters)
     return kind == WAIT_MESSAGE || kind == WAIT_RECV || (kind == WAIT_COUNTERS && counters == 0);
 }
 
+/* True if it is a wait for room in a ring or a window: whoever makes room there has much to do, and needs the core. */
+static inline int wait_is_long(uint32_t kind)
+{
+    return kind == WAIT_RING || kind == WAIT_PUBLISH;
+}
+
 struct card_wait {
     _Atomic uint32_t kind; /* WAIT_NOTHING: free */
     _Atomic uint32_t dest;

@@ -20,6 +20,7 @@ DRIVERS = {
     "bridge_small": [],
     "bridge_wire": [],
     "bridge_queues": [],
+    "bridge_taken": [],
     "bridge_told": [],
     "bridge_served": [BROKER],
 }

@@ -19,15 +19,20 @@ enum {
 static struct layer layer = LAYER_OF(struct vic_client, NULL);
 static _Atomic uint64_t openings;
 
+static void free_entries(struct entry *entry)
+{
+    while (entry != NULL) {
+        struct entry *next = entry->next;
+        free(entry);
+        entry = next;
+    }
+}
+
 static void free_parts(struct vic_client *c)
 {
+    free_entries(c->spare);
     for (uint32_t to = 0; c->peers != NULL && to < c->cards; to++) {
-        struct entry *entry = c->peers[to].first;
-        while (entry != NULL) {
-            struct entry *next = entry->next;
-            free(entry);
-            entry = next;
-        }
+        free_entries(c->peers[to].first);
         client_free_patterns(c->peers[to].wants);
     }
     while (c->subscriptions != NULL) {

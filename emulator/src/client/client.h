@@ -30,7 +30,7 @@ struct entry {
     uint32_t holders; /* threads that use it; the last of them frees it if it is done */
     bool sent;        /* at least once */
     bool done;        /* confirmed or given up: it is in no list */
-    size_t bytes;
+    size_t bytes, capacity;
     unsigned char envelope[];
 };
 
@@ -99,6 +99,8 @@ struct vic_client {
     struct peer *peers;
     struct entry **buckets;
     size_t bucket_mask, unconfirmed_bytes;
+    struct entry *spare; /* memory of entries that ended, for the next ones */
+    size_t spare_bytes;
     uint64_t id; /* of the last message published */
     struct subscription *subscriptions;
     uint32_t subscription; /* the last number */

@@ -3,7 +3,42 @@
 
 #include "client.h"
 
-enum { TEND_CALLS = 256, SLICE_NS = 50 * 1000 * 1000, SLICE_MOST_NS = 1000 * 1000 * 1000 };
+enum { SPARE_BYTES = 4 << 20, TEND_CALLS = 256, SLICE_NS = 50 * 1000 * 1000, SLICE_MOST_NS = 1000 * 1000 * 1000 };
+
+/* Memory for an entry whose envelope has so many bytes. NULL: no memory. */
+static struct entry *new_entry(struct vic_client *c, uint32_t peer, size_t bytes)
+{
+    size_t capacity = bytes;
+    lock_take(c->card, &c->lock);
+    struct entry *entry = c->spare;
+    if (entry != NULL) { /* one that does not fit makes room for those that do */
+        c->spare = entry->next;
+        c->spare_bytes -= entry->capacity;
+    }
+    lock_give(&c->lock);
+    if (entry == NULL || entry->capacity < bytes || entry->capacity / 2 > bytes) {
+        free(entry);
+        entry = malloc(sizeof *entry + bytes);
+    } else {
+        capacity = entry->capacity;
+    }
+    if (entry != NULL) {
+        *entry = (struct entry){.peer = peer, .holders = 1, .bytes = bytes, .capacity = capacity};
+    }
+    return entry;
+}
+
+/* With the lock. */
+static void free_entry(struct vic_client *c, struct entry *entry)
+{
+    if (c->spare_bytes + entry->capacity > SPARE_BYTES) {
+        free(entry);
+        return;
+    }
+    c->spare_bytes += entry->capacity;
+    entry->next = c->spare;
+    c->spare = entry;
+}
 
 static struct entry **bucket_of(struct vic_client *c, uint64_t id)
 {
@@ -50,18 +85,17 @@ void client_entry_end(struct vic_client *c, struct entry *entry)
     c->unconfirmed_bytes -= entry->bytes;
     entry->done = true;
     if (entry->holders == 0) {
-        free(entry);
+        free_entry(c, entry);
     }
 }
 
 void client_entry_release(struct vic_client *c, struct entry *entry)
 {
     lock_take(c->card, &c->lock);
-    bool last = --entry->holders == 0 && entry->done;
-    lock_give(&c->lock);
-    if (last) {
-        free(entry);
+    if (--entry->holders == 0 && entry->done) {
+        free_entry(c, entry);
     }
+    lock_give(&c->lock);
 }
 
 static bool try_link(struct vic_client *c, struct entry *entry)
@@ -181,9 +215,11 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
         lock_take(c->card, &c->lock);
         c->count.published++;
         peer->used = true;
+        free_entry(c, entry);
         lock_give(&c->lock);
+    } else {
+        free(entry);
     }
-    free(entry);
     return status;
 }
 
@@ -203,11 +239,10 @@ static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char 
                              .body = body, .bytes = bytes};
     e.flags = (once ? 0 : VIC_CONFIRM_WANTED) | ((c->flags & VIC_CLIENT_PERSISTENT) != 0 ? VIC_PERSISTENT : 0);
     size_t all = vic_envelope_header(VIC_PUBLISH) + key_bytes + bytes;
-    struct entry *entry = malloc(sizeof *entry + all);
+    struct entry *entry = new_entry(c, bridge, all);
     if (entry == NULL) {
         return VIC_ESYS;
     }
-    *entry = (struct entry){.peer = bridge, .holders = 1, .bytes = all};
     vic_envelope_pack(entry->envelope, all, &e, &all);
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     if (atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {

@@ -2,7 +2,8 @@
 #include "message.h"
 
 enum {
-    SPINS = 64,                    /* turns before a wait is one of the card */
+    SPINS = 64,                    /* turns before a wait is one of the card, unless it is long */
+    LONG_RING = 64 * 1024 / (8 * UNIT), /* units: to empty a part of such a ring takes longer than these turns */
     SLICE_NS = 100 * 1000,         /* the first of those */
     SLICE_MOST_NS = 1000 * 1000,   /* the longest if the wait is for credit, which rings no bell */
     BELL_MOST_NS = 10 * 1000 * 1000, /* the longest if it is for messages, whose bell may overtake them */
@@ -34,6 +35,13 @@ static int wait_counter(struct vic_message *m, unsigned counter, uint64_t ns)
     return status == VIC_ETIMEDOUT ? VIC_OK : status;
 }
 
+/* True if whoever makes room has much to do, and needs the core. In timed mode the turns are part of the model. */
+static bool is_long(const struct vic_message *m, const struct backoff *backoff)
+{
+    bool ring = backoff->whole.kind == WAIT_RING && m->layout.units >= LONG_RING;
+    return !m->timed && (ring || wait_whole.kind == WAIT_PUBLISH);
+}
+
 static int wait_round(struct vic_message *m, struct backoff *backoff, unsigned counter, uint64_t most_ns,
                      uint64_t deadline_ns)
 {
@@ -45,7 +53,7 @@ static int wait_round(struct vic_message *m, struct backoff *backoff, unsigned c
         int status = wait_counter(m, m->activity[0], 0);
         return status != VIC_OK ? status : VIC_ETIMEDOUT;
     }
-    if (backoff->rounds++ < SPINS) {
+    if (backoff->rounds++ < SPINS && !is_long(m, backoff)) {
         vic_relax(m->card);
         return VIC_OK;
     }
@@ -65,7 +73,7 @@ int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadli
 
 void backoff_arm(struct vic_message *m, const struct backoff *backoff)
 {
-    if (backoff->rounds >= SPINS) {
+    if (backoff->rounds >= SPINS || is_long(m, backoff)) {
         vic_counter_set(m->card, m->bell, 1);
     }
 }

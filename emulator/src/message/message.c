@@ -244,6 +244,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
         m->card = card;
         m->me = attr.card;
         m->cards = attr.cards;
+        m->timed = attr.mode != 0;
         m->max_bytes = config->max_bytes != 0 ? config->max_bytes : MAX_USUAL;
         status = set_up(m, region, &attr, window, config->flags);
     }

@@ -87,6 +87,7 @@ struct vic_message {
     struct gate gate;
     vic_t *card;
     uint32_t me, cards;
+    bool timed;
     size_t max_bytes;
     struct layout layout;
     struct peer_config peer_config;
