@@ -34,13 +34,16 @@ class PointNumbers:
 def in_order(names: Sequence[str]) -> list[str]:
     """Return names of results in the order of tables: it depends on the names alone.
 
-    Those of the kind that has most of them are first, and what no kind has is last.
+    Those of the kind that has most of them are first, and what no kind has is last. Where dvsim's
+    own kinds have none, they stand as they came: in the order of a kind that it does not bring.
     """
     asked, orders = set(names), [kind_named(own).first for own in OWN]
     orders.sort(key=lambda order: -len(asked.intersection(order)))
     every = dict.fromkeys(name for order in orders for name in order)
     known = {name: position for position, name in enumerate(every)}
-    return sorted(set(names), key=lambda name: (known.get(name, len(known)), natural(name)))
+    if asked.isdisjoint(known):
+        return list(dict.fromkeys(names))
+    return sorted(asked, key=lambda name: (known.get(name, len(known)), natural(name)))
 
 
 def of_points(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -191,6 +192,14 @@ def test_measurements_that_are_none_of_it_are_refused(asked, tmp_path, text, sai
     (tmp_path / "waits.csv").write_text(text)
     status, _, err = asked("validate", "queue.toml", "--against", "waits.csv")
     assert (status, err) == (2, f"waits.csv:{said}\n")
+
+
+def test_a_sweep_has_its_metrics_in_its_order(asked):
+    few = ("--set", "queue.customers=2_000", "--replications", "2", "--workers", "1")
+    status, out, err = asked("sweep", "queue.toml", "--vary", "queue.load=0.2,0.4", *few)
+    assert status == 0, err
+    assert re.search(r"Largest wait: .* services at load 0\.4", out), out
+    assert re.search(r"load +wait services +± +busy +±", out), out
 
 
 def test_python_and_limit_know_it(asked):
