@@ -130,7 +130,9 @@ static void *run(void *argument)
             moved_ns = job_clock_ns(); /* more may follow soon: yield for a while before the next sleep */
         }
     }
-    say_bye(agent);
+    if (!agent->deserts) {
+        say_bye(agent);
+    }
     return NULL;
 }
 

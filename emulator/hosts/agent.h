@@ -134,6 +134,7 @@ struct agent {
     int wake; /* an eventfd that wakes the agent: a program has written to a ring */
     pthread_t thread, waker;
     bool runs;
+    bool deserts; /* at its end it does not say goodbye, so the others take this host for lost */
     _Atomic bool stop, lost, all_run; /* lost: another host is; all_run: the agents of all hosts do, so they are to be heard of */
     /* clocks.c. As long as there are questions only the agent's thread uses the rest. */
     _Atomic uint32_t questions;

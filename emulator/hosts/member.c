@@ -77,6 +77,11 @@ static void *pump(void *what)
             wait_written(member, (size_t)n);
         }
     }
+    if (n < 0) {
+        struct host_ended failed = {.code = 1};
+        fprintf(stderr, "vicrun: --hosts: output of the programs was lost: %s\n", strerror(errno));
+        member_say(member, HOST_CODE, &failed, sizeof failed);
+    }
     return NULL;
 }
 
@@ -90,11 +95,10 @@ bool member_open(struct member *member)
     member->from = fcntl(0, F_DUPFD_CLOEXEC, 3);
     member->to = fcntl(1, F_DUPFD_CLOEXEC, 3);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (member->from < 0 || member->to < 0 || nothing < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+    if (member->from < 0 || member->to < 0 || nothing < 0 || pipe2(ends, O_CLOEXEC) != 0 || dup2(nothing, 0) < 0 ||
+        dup2(ends[1], 1) < 0) {
         return false;
     }
-    dup2(nothing, 0);
-    dup2(ends[1], 1);
     close(nothing);
     close(ends[1]);
     member->output = ends[0];
@@ -106,7 +110,9 @@ void member_close(struct member *member)
     member_last_output(member);
     fflush(stdout);
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(nothing, 1); /* the last writing end */
+    if (dup2(nothing, 1) < 0) { /* the last writing end */
+        close(1);
+    }
     pthread_join(member->pump, NULL);
     close(member->to);
     free(member->said.text);

@@ -37,7 +37,7 @@ static bool read_order(struct member *member, struct order *order)
     char *text = order->text = calloc(1, head->bytes + 1);
     order->argv = calloc(head->bytes, sizeof *order->argv);
     if (text == NULL || order->argv == NULL) {
-        return false;
+        return refuse(order, "no memory");
     }
     memcpy(text, head + 1, head->bytes);
     memcpy(&order->hello, text, sizeof order->hello);
@@ -145,6 +145,7 @@ int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
     atomic_store(&member->agent.all_run, true);
+    member->agent.deserts = true; /* until all hosts end */
     job_begin(launch->job);
     launch->job->shared->start_ns = launch->job->start_ns; /* the very value that goes into HOST_CLOCK */
     if (!timed_make(launch) || !turns_start(member)) {
@@ -155,6 +156,7 @@ int host_run(struct member *member, struct launch *launch, int signals)
     if (code == -1) {
         launch->held = true;
         loop(launch, signals);
+        member->agent.deserts = launch->held; /* it gave up */
         member_last_output(member); /* HOST_WRITTEN is not read any more */
         agent_stop(&member->agent); /* now all that came from other hosts is in the trace */
         launch_finish(launch, signals);
@@ -173,9 +175,11 @@ int main(int argc, char **argv)
     if (signals >= 0 && argc > 1) {
         return pmix_run(argc, argv, signals);
     }
-    if (signals < 0 || !member_open(&member) || !member_say(&member, HOST_HERE, NULL, 0)) {
+    if (signals < 0 || !member_open(&member)) {
+        fprintf(stderr, "vichost: cannot begin: %s\n", strerror(errno));
         return 1;
     }
+    member_say(&member, HOST_HERE, NULL, 0); /* nobody hears it: the order does not come */
     int code = read_order(&member, &order) ? read_options(&order, &options) : 1;
     if (code != -1) {
         member_close(&member);

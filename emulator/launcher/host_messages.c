@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -109,12 +110,13 @@ void line_close(struct line_to_host *line)
 int message_read(int fd, struct message_in *in)
 {
     enum { STEP = 64 << 10 };
-    if (!grow(&in->text, &in->room, in->used + STEP, 1)) {
-        return 0;
-    }
-    ssize_t n = read(fd, in->text + in->used, STEP);
+    errno = ENOMEM;
+    ssize_t n = grow(&in->text, &in->room, in->used + STEP, 1) ? read(fd, in->text + in->used, STEP) : -1;
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return 1;
+    }
+    if (n < 0) {
+        fprintf(stderr, "vicrun: --hosts: cannot read a message: %s\n", strerror(errno));
     }
     in->used += n > 0 ? (size_t)n : 0;
     return n > 0;

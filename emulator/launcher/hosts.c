@@ -25,7 +25,6 @@ struct member {
     int out;
     enum stage stage;
     struct message_in said;
-    struct host_address address;
     uint32_t untold;      /* bytes of its output that it has not been told of, see HOST_WRITTEN */
     uint64_t deadline_ns; /* job_clock_ns, by which it is to be gone; 0: none yet */
 };
@@ -33,6 +32,8 @@ struct member {
 struct team {
     const struct options *options;
     struct member *member;
+    struct host_address *address; /* of each host */
+    struct pollfd *watched; /* two of each host, and two */
     uint32_t count;
     char vichost[4096];
     unsigned char key[HOSTS_KEY];
@@ -93,16 +94,6 @@ static void give_up(struct team *team, int code)
     }
 }
 
-static void send_peers(struct team *team)
-{
-    struct host_address *all = calloc(team->count, sizeof *all);
-    for (uint32_t i = 0; all != NULL && i < team->count; i++) {
-        all[i] = team->member[i].address;
-    }
-    tell_all(team, HOST_PEERS, all, all != NULL ? team->count * sizeof *all : 0);
-    free(all);
-}
-
 static void hear_one(struct team *team, struct member *member, const struct host_head *head)
 {
     const void *what = head + 1;
@@ -110,11 +101,11 @@ static void hear_one(struct team *team, struct member *member, const struct host
     switch (head->kind) {
     case HOST_HERE: member->stage = member->stage == STARTED ? IS_HERE : member->stage; break;
     case HOST_ADDRESS:
-        if (head->bytes == sizeof member->address && member->stage < HAS_ADDRESS) {
-            memcpy(&member->address, what, sizeof member->address);
+        if (head->bytes == sizeof *team->address && member->stage < HAS_ADDRESS) {
+            memcpy(&team->address[member - team->member], what, sizeof *team->address);
             member->stage = HAS_ADDRESS;
             if (count_from(team, HAS_ADDRESS) == team->count) {
-                send_peers(team);
+                tell_all(team, HOST_PEERS, team->address, team->count * sizeof *team->address);
             }
         }
         break;
@@ -300,8 +291,8 @@ static void look_at_deadlines(struct team *team)
 
 static void loop_hosts(struct team *team)
 {
-    struct pollfd *watched = calloc(2 * team->count + 2, sizeof *watched);
-    while (watched != NULL && count_from(team, IS_GONE) < team->count) {
+    struct pollfd *watched = team->watched;
+    while (count_from(team, IS_GONE) < team->count) {
         uint64_t next_ns = next_deadline_ns(team);
         int64_t left = (int64_t)(next_ns - job_clock_ns());
         int ms = next_ns == 0 ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
@@ -329,7 +320,6 @@ static void loop_hosts(struct team *team)
             all_have_ended(team);
         }
     }
-    free(watched);
 }
 
 /* Wait for whoever reads what the programs wrote; after a signal not for long. */
@@ -352,12 +342,10 @@ static void start_all(struct team *team, char **argv)
     for (uint32_t i = 0; i < team->count && !team->gives_up; i++) {
         struct member *member = &team->member[i];
         member->pid = host_start(team->options->launch_with, team->vichost, member->host, &member->in, &member->out);
-        if (member->pid < 0) {
+        member->stage = member->pid >= 0 ? STARTED : IS_GONE;
+        if (member->pid < 0 || !host_greet(&member->in, team->options, i, team->key, argv)) {
             fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
             give_up(team, 1);
-        } else {
-            member->stage = STARTED;
-            host_greet(&member->in, team->options, i, team->key, argv); /* who hears nothing ends, which is seen */
         }
     }
 }
@@ -370,30 +358,35 @@ int hosts_run(const struct options *options, char **argv)
     }
     team.signals = take_signals();
     team.member = calloc(team.count, sizeof *team.member);
+    team.address = calloc(team.count, sizeof *team.address);
+    team.watched = calloc(2 * team.count + 2, sizeof *team.watched);
     team.looks = looks_make(options, say, &team);
     team.traces = options->trace != NULL ? traces_make(options) : NULL;
-    if (team.signals < 0 || team.member == NULL || argv == NULL || team.looks == NULL ||
-        (options->trace != NULL && team.traces == NULL) || !entropy_draw(team.key, sizeof team.key)) {
-        fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
-        return 1;
+    const char *lacks = "no memory, or no random numbers";
+    if (team.signals >= 0 && team.member != NULL && team.address != NULL && team.watched != NULL && argv != NULL && team.looks != NULL &&
+        (options->trace == NULL || team.traces != NULL) && entropy_draw(team.key, sizeof team.key)) {
+        lacks = clock_make(&team.clock, options, say, &team) ? NULL : "no memory for the cards of all hosts, which timed mode needs here";
     }
-    if (!clock_make(&team.clock, options, say, &team)) {
-        fputs("vicrun: --hosts: no memory for the cards of all hosts, which timed mode needs here\n", stderr);
-        return clock_finish(team.clock, 1);
+    if (lacks != NULL) {
+        fprintf(stderr, "vicrun: --hosts: %s\n", lacks);
+        team.code = 1;
+    } else {
+        start_all(&team, argv);
+        team.writers = writers_open(); /* no process is started any more */
+        loop_hosts(&team);
+        team.code = finish_output(&team);
+        team.code = team.code != 0 ? team.code : team.code_of_loss;
     }
-    start_all(&team, argv);
-    team.writers = writers_open(); /* no process is started any more */
-    loop_hosts(&team);
-    team.code = finish_output(&team);
-    team.code = team.code != 0 ? team.code : team.code_of_loss;
     looks_finish(team.looks, team.started);
     const struct job *model = clock_job(team.clock);
     team.code = clock_finish(team.clock, team.code);
     team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;
-    for (uint32_t i = 0; i < team.count; i++) {
+    for (uint32_t i = 0; team.member != NULL && i < team.count; i++) {
         free(team.member[i].said.text);
     }
     free(team.member);
+    free(team.address);
+    free(team.watched);
     close(team.signals);
     return team.code;
 }

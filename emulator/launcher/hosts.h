@@ -198,7 +198,7 @@ void host_kill(pid_t pid);
 /* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
 int host_code(pid_t pid, const struct host *host, const char *launch_with);
 
-/* Say hello to it, the host of this number. False: it has gone, or there is no memory. */
+/* Say hello to it, the host of this number. False: errno says why; not if it has gone. */
 bool host_greet(struct line_to_host *in, const struct options *options, uint32_t host,
                 const unsigned char key[HOSTS_KEY], char **argv);
 

@@ -41,7 +41,11 @@ struct far_looks *looks_make(const struct options *options, host_say *say, void 
     *looks = (struct far_looks){.options = options, .say = say, .team = team, .stats_fd = options->stats_fd};
     looks->host = calloc(options->hosts.count, sizeof *looks->host);
     looks->look = calloc(options->job.cards, sizeof *looks->look);
-    return looks->host != NULL && looks->look != NULL ? looks : NULL;
+    if (looks->host == NULL || looks->look == NULL) {
+        looks_finish(looks, false);
+        return NULL;
+    }
+    return looks;
 }
 
 /* In timed mode the coordinator knows of a deadlock. */
@@ -229,6 +233,9 @@ void looks_stop(struct far_looks *looks)
 
 void looks_finish(struct far_looks *looks, bool started)
 {
+    if (looks == NULL) {
+        return;
+    }
     if (started && looks->stats_fd >= 0) {
         show(looks);
     }

@@ -19,7 +19,11 @@ enum { WORDS_MOST = 64, GONE_MS = 1000 };
 bool host_program(char path[4096], const char *option)
 {
     ssize_t n = readlink("/proc/self/exe", path, 4000);
-    path[n > 0 ? n : 0] = 0;
+    if (n < 0) {
+        fprintf(stderr, "vicrun: %s: cannot find vichost: /proc/self/exe: %s\n", option, strerror(errno));
+        return false;
+    }
+    path[n] = 0;
     char *slash = strrchr(path, '/');
     if (slash != NULL) {
         strcpy(slash + 1, "vichost");
@@ -119,8 +123,10 @@ static void become(char **word, const int in[2], const int out[2], pid_t parent)
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (getppid() == parent && dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
-        execvp(word[0], word);
+    if (getppid() == parent) {
+        if (dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
+            execvp(word[0], word);
+        }
         fprintf(stderr, "vicrun: --launch-with: cannot run '%s': %s\n", word[0], strerror(errno));
     }
     _exit(127);
@@ -190,9 +196,9 @@ bool host_greet(struct line_to_host *in, const struct options *options, uint32_t
     for (size_t i = 1; argv[i] != NULL; i++) {
         at = put(at, argv[i]);
     }
-    bool said = line_say(in, HOST_HELLO, text, (size_t)(at - text));
+    line_say(in, HOST_HELLO, text, (size_t)(at - text)); /* a command that does not hear it ends, which is seen */
     free(text);
-    return said;
+    return true;
 }
 
 void host_kill(pid_t pid)

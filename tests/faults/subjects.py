@@ -73,16 +73,21 @@ class Subject:
     options
         Of vicrun.
     card
-        Of the program whose calls fail; empty: those of vicrun, or of vicbridge.
+        Of the program whose calls fail; empty: those of a launcher, or of vicbridge.
+    launcher
+        The one whose calls fail: vicrun, or the vichost of each host.
     """
 
     name: str
     what: str = "cards"
     options: Sequence[str] = ()
     card: str = ""
+    launcher: str = "vicrun"
 
 
 WATCHED = ("--prefix", "--stats", "--trace", "trace.json")
+# two vichosts of this machine
+HOSTS = ("--hosts", "a:2,b:1", "--launch-with", "env OF_HOST={host}", "--interface", "lo")
 SUBJECTS = (
     Subject("vicrun", options=WATCHED),
     Subject("vicrun, timed", options=(*WATCHED, "--mode", "timed")),
@@ -95,8 +100,10 @@ SUBJECTS = (
     Subject("client as a bridge", "client", card="0"),
     Subject("client, timed", "client", card="1", options=("--mode", "timed")),
     Subject("vicbridge", "bridge"),
+    Subject("vicrun --hosts", options=HOSTS),
+    Subject("vichost", options=HOSTS, launcher="vichost"),
 )
-OBJECTS = "vicrun:libvic.so.0:libvic-threads.so"
+OBJECTS = "vicrun:vichost:libvic.so.0:libvic-threads.so"
 BRIDGE_OBJECTS = "vicbridge:librabbitmq.so.4"
 MEMORY = ("malloc", "calloc", "realloc")
 """Of the bridge only its own count: librabbitmq loses some when it gets none."""
@@ -122,10 +129,11 @@ class Bench:
         self.folder.mkdir(mode=0o700)
         vicrun = [*self.before, str(self.prefix / "bin" / "vicrun")]
         limits = {"FAULT_OBJECTS": f"{OBJECTS}:{self.talk.name}"}
-        limits["FAULT_PROGRAM"] = self.talk.name if subject.card else "vicrun"
+        limits["FAULT_PROGRAM"] = self.talk.name if subject.card else subject.launcher
         if subject.card:
             limits["FAULT_CARD"] = subject.card
-        command = [*vicrun, "-n", "3", *SMALL, *subject.options, "--", str(self.talk), subject.what]
+        cards = () if subject.options == HOSTS else ("-n", "3")
+        command = [*vicrun, *cards, *SMALL, *subject.options, "--", str(self.talk), subject.what]
         if subject.what == "join":
             words = {"vicrun": shlex.join(vicrun), "small": shlex.join(SMALL), "talk": self.talk}
             command = ["sh", "-c", JOIN.format(**words)]

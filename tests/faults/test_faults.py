@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from fault import SANITIZE, Fault, build
-from subjects import SUBJECTS, Bench, firsts
+from subjects import HOSTS, SUBJECTS, Bench, firsts
 from writers import COMMANDS, Desk
 
 SEED, OF_COMMAND = 8, 3
@@ -22,6 +22,8 @@ def desk(tmp_path_factory, library):
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_a_failing_call_in_a_job(sanitized, subject):
+    if subject.options == HOSTS and not (sanitized.prefix / "bin" / "vichost").exists():
+        pytest.skip("needs libfabric (tests/install-packages)")
     chosen = firsts(sanitized.counted(subject).counts)
     reached = 0
     for fault in chosen:
