@@ -126,22 +126,32 @@ static uint64_t number_after(const char *path, const char *word)
     return value;
 }
 
-/* What the control group of this process may still take; version 2 only. */
+/* What a control group may still take, and those in it; version 2 only. */
+static uint64_t left_in(const char *group)
+{
+    char path[PATH_MAX + 128];
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+    uint64_t most = number_after(path, "");
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
+    uint64_t used = number_after(path, "");
+    return most == UINT64_MAX || used == UINT64_MAX ? UINT64_MAX : most > used ? most - used : 0;
+}
+
+/* The least of the group of this process and of those around it. */
 static uint64_t group_available(void)
 {
     FILE *file = fopen("/proc/self/cgroup", "r");
-    char line[PATH_MAX + 64], path[PATH_MAX + 128]; /* a group's path is of less than PATH_MAX characters */
+    char line[PATH_MAX + 64]; /* a group's path is of less than PATH_MAX characters */
     uint64_t left = UINT64_MAX;
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "0::", 3) != 0) {
+        if (strncmp(line, "0::/", 4) != 0) {
             continue;
         }
-        line[strcspn(line, "\n")] = 0;
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-        uint64_t most = number_after(path, "");
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", line + 3);
-        uint64_t used = number_after(path, "");
-        left = most == UINT64_MAX || used == UINT64_MAX ? UINT64_MAX : most > used ? most - used : 0;
+        for (char *end = line + strcspn(line, "\n"); end != NULL; end = strrchr(line + 3, '/')) {
+            *end = 0;
+            uint64_t here = left_in(line + 3);
+            left = here < left ? here : left;
+        }
     }
     if (file != NULL) {
         fclose(file);

@@ -65,6 +65,20 @@ static void memory_of_the_group(void)
     }
 }
 
+/* The limit of a group around that of the process counts, too, up to the one that is the first to be seen in a container. */
+static void memory_of_the_groups_around(void)
+{
+    static const char *const around[] = {"/sys/fs/cgroup/a", "/sys/fs/cgroup"};
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        char most[64], used[64];
+        snprintf(most, sizeof most, "%s/memory.max", around[i]);
+        snprintf(used, sizeof used, "%s/memory.current", around[i]);
+        const struct file these[] = {{"/proc/meminfo", WORDS}, {GROUP, "0::/a/b\n"}, {MOST, "99999999999\n"},
+                                     {USED, "1\n"},            {most, "4096\n"},     {used, "1096\n"}, {NULL, NULL}};
+        CHECK(memory_with(these) == 2 && was_heard(" 3000 are available"));
+    }
+}
+
 /* The path of a group with a long name, as those of pods and containers within containers are. */
 static void memory_of_a_long_group(void)
 {
@@ -280,6 +294,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     memory_of_the_machine();
     memory_of_the_group();
+    memory_of_the_groups_around();
     memory_of_a_long_group();
     output();
     trace(argv[1], argv[2]);
