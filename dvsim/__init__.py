@@ -126,8 +126,8 @@ def run(
         ScenarioError: If the scenario, an override or an argument is wrong.
         RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
             `dvsim.kinds.switch.model.study`.
-        TypeError: If the scenario is none of these, if there are overrides for one that is loaded
-            already, or a precision beside what says how many replications there are.
+        TypeError: If the scenario is none of these, if there are overrides for a loaded one, or if
+            `precision` stands beside `replications` or an emulated run.
     """
     from dvsim.scenario.spec import Spec
     from dvsim.session import run_scenarios
@@ -173,7 +173,7 @@ def replay(
     seed: int = 1,
     **parameters: object,
 ) -> Replay:
-    """Replay the trace of a program over a fabric and return when it is done, and why then.
+    """Replay the trace of a program over a fabric; return how long it takes, and why so long.
 
     Args:
         trace: A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
@@ -276,7 +276,7 @@ def _key(short: str) -> str:
 
 
 def validate(*runs: Run | PointsStudy) -> Validation:
-    """Hold runs against the published figures that their scenarios name."""
+    """Compare runs with the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 
     wrong = next((run for run in runs if not hasattr(run, "scenario")), None)

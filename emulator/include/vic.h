@@ -173,8 +173,8 @@ VIC_API int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens);
  * mode. 0 if the card is NULL or closed. cost: none. */
 VIC_API uint64_t vic_time_ns(const vic_t *card);
 
-/* Charge ns of model time for computing. This replaces what the thread's own work since its last such call would
- * cost. Functional mode: does nothing. cost: ns. */
+/* Charge ns of model time for what the thread has computed since its last such call; without this call, computing takes
+ * no model time. Functional mode: does nothing. cost: ns. */
 VIC_API int vic_compute_ns(vic_t *card, uint64_t ns);
 
 /* The body of a spin loop of the program: spins, yields or sleeps for at most 0.1 ms, less if something arrives. NULL

@@ -25,8 +25,8 @@ import numpy as np
 from dvsim.evidence.claims import MOVING_AVERAGE, Evidence, Finding, Source, number_text
 
 _BURSTS = (
-    "the sentence is about polls that find something, and of how many they are and how much they "
-    "scatter the paper prints bounds only"
+    "the sentence is about polls that find something; for their number and their scatter the paper "
+    "prints only bounds"
 )
 KNOWN = {
     "H3-01": _BURSTS,
@@ -35,13 +35,12 @@ KNOWN = {
     "H3-05": _BURSTS,
     "H3-07": _BURSTS,
     "H3-09": "the printed means give 1.59 x; the push was fitted to 2 KiB and 128 KiB of run 1, "
-    "which are slow where its 8 KiB is fast, so that a law through them gives 8 KiB too long a "
-    "time",
+    "which are slow, while its 8 KiB is fast, so a law through the two makes 8 KiB too slow",
     "H3-13": "the claimed range is what the quantiles of two held-out columns leave; it depends on "
     "the lengths of bursts, which nobody has published",
-    "H3-18": "the record is that of other machines, and the paper names neither their publishers "
-    "nor the size of their messages; a card fitted to the figure (pivotal/sizes) gives it, and "
-    "would confirm nothing; a modelled cluster of 30 nodes (docs/rabbitmq-model.md) takes less, "
+    "H3-18": "the record was set on other machines, and the paper names neither their publishers "
+    "nor the size of their messages; a card fitted to the figure (pivotal/sizes) gives it, but "
+    "confirms nothing; a modelled cluster of 30 nodes (docs/rabbitmq-model.md) takes less, "
     "30,600 msg/s per node with consumers and many queues",
     "H3-24": "it needs rabbitmq-server, librabbitmq-dev, pkg-config and a C compiler",
 }

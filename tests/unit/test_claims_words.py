@@ -100,7 +100,7 @@ def test_why_a_claim_is_not_confirmed(op, value, verdict, passed, total, said):
 def test_what_is_known_of_a_claim_is_added_unless_it_was_not_run():
     known = H3.known["H3-18"]
     found = explanation(CLAIM, Finding(9.0), "not reproduced", 0, 0, known)
-    assert found.startswith("the simulated value is 12.5% above the claimed range; the record is")
+    assert found.startswith("the simulated value is 12.5% above the claimed range; the record was")
     assert explanation(CLAIM, Finding(None, "not run"), "not reproduced", 0, 0, known) == "not run."
 
 

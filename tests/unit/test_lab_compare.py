@@ -64,7 +64,7 @@ def test_quantiles_of_unlike_samples_are_refused_before_anything_runs(tmp_path, 
     data = read(tmp_path, table({8: 1000}), meta)
     (run,) = runs_with({8: 1000})
     for ask in (lambda: chosen([run.scenario], data, None), lambda: judge([run], data)):
-        with pytest.raises(ScenarioError, match="taken mean compares means alone"):
+        with pytest.raises(ScenarioError, match="taken mean compares only means"):
             ask()
     (case,) = judge([run], data, "mean").cases
     assert [row.statistic for row in case.rows] == ["mean"]

@@ -55,7 +55,7 @@ def test_a_claim_with_a_parameter_of_its_own_is_not_counted():
     assert LEDGER.tally.counted == 4
     text = page(LEDGER)
     assert "ZMQ-17 has a parameter that serves no other claim; 4 are without." in text
-    assert "Of those confirmed, 1 by definition, 3 fitted, 1 not fitted." in text
+    assert "Of the confirmed claims, 1 by definition, 3 fitted, 1 not fitted." in text
     assert "The interval of H3-02 reaches over an edge of the claimed range." in text
 
 

@@ -110,7 +110,7 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a measurement; None where nobody has said.
+    """What is known of a measurement; None where it is not stated.
 
     Args:
         file: Where this was read; None if there is no such file.
@@ -156,10 +156,10 @@ class Case:
         where: File and line, for people.
         label: Which run or column; empty if there is one only.
         keys: What else tells it from others, as text: transport, client, link.
-        message_bytes: Size of a message; None if nobody has said.
+        message_bytes: Size of a message; None if not stated.
         metric, sample: What was measured, and what one sample is.
         own_unit: Of a metric that only the kind of scenario knows; None of one of `METRICS`.
-        count: How many samples; None if nobody has said.
+        count: How many samples; None if not stated.
         statistics: ``mean``, ``std``, ``min``, ``25%`` …, ``max``, in the unit of `METRICS`.
         values: All samples, ascending, if the file has them.
         half: Half of the last place, in that unit.

@@ -33,7 +33,7 @@ class Judged:
 
     Attributes:
         file, form: The file, and what kind it is.
-        about: What is known of the measurement, as text by key; `NOT_STATED` where nobody has said.
+        about: What is known of the measurement, as text by key; `NOT_STATED` where it is not.
         tolerances, declared: See `dvsim.evidence.lab.data.About`.
         criteria: All that was asked; `passed` if all hold.
         cases: Each case beside its run.

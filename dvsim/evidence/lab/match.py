@@ -250,7 +250,7 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
     """Return the case with those of its statistics that may be compared.
 
     Raises:
-        ScenarioError: If samples are unlike and nobody has said how they are to be compared.
+        ScenarioError: If samples are unlike and `taken` does not say how to compare them.
     """
     if taken == "same" or case.sample.alike(own):
         return case
@@ -261,15 +261,15 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
     if set(case.statistics) <= {"mean"}:
         return only
     known = case.sample.kind != NOT_STATED
-    lab = f"its samples are: {case.sample}" if known else "what one sample is, nobody has said"
+    lab = f"its samples are: {case.sample}" if known else "nothing says what one of its samples is"
     option = Argument("taken")
     message = Advice(
-        f"{lab}; those of {scenario} are: {own}. Quantiles of unlike samples do not answer one "
-        "question: ",
+        f"{lab}; those of {scenario} are: {own}. Quantiles of unlike samples answer different "
+        "questions: ",
         option,
-        " mean compares means alone, ",
+        " mean compares only means, ",
         option,
-        f' same compares them all the same; if they are alike, write sample = "{own}" into [lab]',
+        f' same compares everything; if the samples are alike, write sample = "{own}" into [lab]',
     )
     raise ScenarioError.at(case.where, message, case.name)
 

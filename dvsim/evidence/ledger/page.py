@@ -16,27 +16,27 @@ from dvsim.study.atomic import write_output
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
 
 _HOW = f"""
-Every sentence of the sources that a run can decide, with the value that the run gives and the
-verdict. The page is written by
+This page has every sentence of the sources that a run can decide, with the value that the run
+gives and the verdict. A command writes it:
 
 <!-- session: tested by tests/model/test_claims_page.py -->
     $ {COMMAND}
 
-and by nobody else. Intervals are 95 % over replications, by the jackknife; of what is true or
-false they say in how many replications alone it is true.
+Intervals are 95 % over replications, by the jackknife. For what is true or false, the interval
+says in how many single replications it is true.
 
 - **confirmed**: the value is in the claimed range, and the model reproduces at least one of the
   published columns that the sentence speaks of, if there are any.
 - **refuted**: it is outside, the model reproduces all of those columns, and they leave no value
   possible that is inside.
-- **not reproduced**: neither, so the model says nothing for the sentence or against it.
-- **not testable**: no run here can speak about it.
+- **not reproduced**: neither, so the model says nothing for or against the sentence.
+- **not testable**: no run here can decide it.
 
-And what the value owes to the claim:
+The last column says whether the value is a prediction:
 
-- **fitted**: a parameter, or a column that the sentence speaks of, was chosen to agree with it. It
-  shows that model and source can agree, and is no prediction.
-- **not fitted**: it was not. It may still rest on what the cards assume.
+- **fitted**: a parameter, or a column that the sentence speaks of, was chosen to agree with the
+  sentence. The value shows that model and source can agree, and is no prediction.
+- **not fitted**: nothing was chosen in this way. The value may still rest on assumed numbers.
 - **by definition**: it follows from the structure, the workload or a number that the source itself
   states, whatever the model does.
 """
@@ -70,11 +70,11 @@ def weighed(ledger: Ledger) -> Iterator[str]:
     """Yield what the confirmed claims are worth, in sentences."""
     tally = ledger.tally
     bases = ", ".join(f"{count} {basis}" for basis, count in sorted(tally.bases.items()))
-    yield f"Of those confirmed, {bases}"
+    yield f"Of the confirmed claims, {bases}"
     if tally.own:
         have = "has a parameter" if len(tally.own) == 1 else "have a parameter each"
         yield f"{joined(tally.own)} {have} that serves no other claim; {tally.counted} are without"
-    yield f"At least {ENOUGH} without such a parameter were to be reached"
+    yield f"The goal was at least {ENOUGH} without such a parameter"
     if tally.edge:
         reach = "reaches" if len(tally.edge) == 1 else "reach"
         yield f"The interval of {joined(tally.edge)} {reach} over an edge of the claimed range"

@@ -10,7 +10,7 @@ from dvsim.evidence.published.goals import Goals
 from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
 
 ENOUGH = 55
-"""Confirmed claims, without those that have a parameter of their own, that were to be reached."""
+"""The goal: so many confirmed claims without a parameter of their own."""
 
 WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not testable")
 
