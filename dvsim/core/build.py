@@ -62,7 +62,7 @@ SOURCES = (
     "models/network/hosts.c",
     "models/network/bursts.c",
     "models/network/flights.c",
-    "models/network/detours.c",
+    "models/network/dead_cables.c",
     "models/network/slot.c",
     "models/network/counts.c",
     "models/network/run.c",

@@ -1,4 +1,4 @@
-/* The thread of a publisher: connect, publish, take confirms, begin again. */
+/* The thread of a publisher: connect, publish, take confirms; after a reconnect resend what is not confirmed. */
 #define _GNU_SOURCE
 #include "publish.h"
 
@@ -226,8 +226,8 @@ static enum fault serve(struct publisher *publisher)
     return fault;
 }
 
-/* Nothing that was sent and not confirmed can be relied on: publish it again, first of all. */
-static void start_again(struct publisher *publisher)
+/* Resends what was sent and not confirmed, before anything else: nobody knows whether the broker has it. */
+static void resend_unconfirmed(struct publisher *publisher)
 {
     struct queue again = {NULL, NULL, 0};
     outbox_forget(&publisher->outbox);
@@ -329,7 +329,7 @@ static void *run(void *self)
         }
         log_warning("%s", publisher->link.why);
         link_close(&publisher->link, false);
-        start_again(publisher);
+        resend_unconfirmed(publisher);
         bool worked = publisher->progress || now_ns() - begin > bridge->options.reconnect_most_ns;
         attempt.fruitless = worked ? 0 : attempt.fruitless + 1; /* one that was idle for long worked */
         refusals = (publisher->progress ? 0 : refusals) + (fault == FAULT_REFUSED);

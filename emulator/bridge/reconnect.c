@@ -1,4 +1,5 @@
-/* Connecting until it works, to one broker after the other, with pauses that double. */
+/* Connecting until it works, to one broker after the other, with pauses that double. Then publish.c resends what is not
+ * confirmed. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* --fault: what goes wrong on purpose, read from the command line. loop.c kills, src/watch.c stalls; the providers do the
- * rest. */
+/* --fault: what goes wrong on purpose, read from the command line. loop.c kills, src/watch.c stalls; the providers do
+ * the rest. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The resources of a card: SRAM and counters that are allocated, transfers that have a handle. */
+/* The resources of a card: SRAM and counters that are allocated, transfers that have a handle. What packets count:
+ * functional/deliver.c, and models/card/vic.c in timed mode. */
 #include "handle.h"
 
 #include <stdlib.h>

@@ -176,7 +176,7 @@ static inline int dvsim_network_below(const dvsim_level *at, uint32_t box, uint3
     return to / at->below == box / at->group;
 }
 
-/* detours.c: whether a plane has a way from one port to another; the same as dvsim_network_output where cables are
+/* dead_cables.c: whether a plane has a way from one port to another; the same as dvsim_network_output where cables are
  * dead. */
 int dvsim_network_leads(const dvsim_network *net, int64_t plane, int64_t from, int64_t to);
 uint32_t dvsim_network_detour(const dvsim_part *p, int64_t level, uint32_t box, uint32_t to, int64_t plane,

@@ -1,4 +1,5 @@
-/* Which of the compiled kernels of a slot this processor can run. */
+/* Which of the compiled kernels of a slot this processor can run. The inner loops are the kernel_*.inc below; slot.c,
+ * slices_slot.c and pools_slot.c call them. */
 #include "vortex/kernel.h"
 #include "vortex/packet.h"
 

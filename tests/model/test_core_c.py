@@ -67,7 +67,7 @@ def archive(folder, sanitizers):
      ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread"),
      ("memory_test", "address,undefined"), ("ranges_test", "address,undefined"),
      ("ranges_card_test", "address,undefined"), ("replay_test", "address,undefined"),
-     ("cycle_test", "address,undefined"), ("detours_test", "address,undefined")],
+     ("cycle_test", "address,undefined"), ("dead_cables_test", "address,undefined")],
 )  # fmt: skip
 def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     program = tmp_path / name

@@ -44,7 +44,7 @@ TESTS = {
          "model/test_butterfly.py", "model/test_switch_theory.py", "model/test_network_theory.py"),
     ),
     "models/network": Tests(
-        ("network_test", "ranges_test", "detours_test"),
+        ("network_test", "ranges_test", "dead_cables_test"),
         (*CORE, "unit/test_network_input.py", "model/test_network_core.py",
          "unit/test_network_api.py", "unit/test_fabric.py"),
         ("unit/test_limit_kinds.py", "model/test_network_theory.py"),

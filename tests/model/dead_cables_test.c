@@ -1,4 +1,4 @@
-/* detours_test.c: do packets go around cables between switches that are dead, and only where there is a way? */
+/* dead_cables_test.c: do packets go around cables between switches that are dead, and only where there is a way? */
 #include <string.h>
 
 #include "check.h"

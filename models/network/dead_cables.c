@@ -1,4 +1,4 @@
-/* detours.c: cables between switches that are dead, and how packets go around them. */
+/* dead_cables.c: cables between switches that are dead, and how packets go around them. */
 #include <stdlib.h>
 
 #include "network/internal.h"
