@@ -139,8 +139,30 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
     }
 }
 
+/* A word for a FIFO of this host that has room for it, in a call of its own. False: nothing was done. */
+static inline bool send_surprise(struct vic *card, uint64_t header, uint64_t payload)
+{
+    const struct packet packet = packet_of(header);
+    const struct job *job = card->job;
+    if (header >> VIC_HEADER_END_AT != 0 || packet.op != VIC_FIFO || packet.dest - job->first >= job->straight ||
+        !counter_exists(card, packet.counter)) {
+        return false;
+    }
+    pending_progress(card);
+    if (fifo_push(card, packet.dest, &payload, 1) == 0) {
+        return false;
+    }
+    if (packet.counter != SCRATCH || card->watch != 0) {
+        tally_count(card, tally_key(packet.dest, packet.counter), 1);
+    }
+    return true;
+}
+
 int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
+    if (n == 1 && send_surprise(card, read_once(headers), read_once(payloads))) {
+        return VIC_OK;
+    }
     int status = packets_check(card, headers, payloads, n, 0);
     return status == VIC_OK ? send_checked(card, headers, payloads, n) : status;
 }
