@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
@@ -190,6 +189,8 @@ def replay(
         ScenarioError: If the trace cannot be read or an argument is wrong.
         RunFailed: If operations can never complete; with who waits for what.
     """
+    from pathlib import Path
+
     from dvsim.kinds.workload.session import replays
 
     (replayed,) = replays(
@@ -246,6 +247,8 @@ def sweep(
     >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
     True
     """
+    from pathlib import Path
+
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep

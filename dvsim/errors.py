@@ -18,7 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LONGEST_KEY = 200  # characters that are shown
 
@@ -152,7 +155,7 @@ class ScenarioError(DvsimError):
         hint: str | None = None,
     ) -> ScenarioError:
         """Return the error of one fault; `where` is its file or argument, see `Fault`."""
-        file = str(where) if isinstance(where, Path) else where
+        file = where if isinstance(where, str) else str(where)
         return cls([Fault(file, line, key, message, hint)])
 
     def by_option(self, options: Mapping[str, str]) -> str:

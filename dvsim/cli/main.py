@@ -11,7 +11,6 @@ import importlib
 import os
 import signal
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -120,7 +119,7 @@ def cli(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line of this process."""
     open_streams()
-    warn_of_namesake(Path(__file__).parents[2])
+    warn_of_namesake(__file__.rsplit(os.sep, 3)[0])
     progress.painter = painter
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
@@ -146,10 +145,12 @@ def main() -> None:
             discard(2)
 
 
-def warn_of_namesake(site: Path) -> None:
+def warn_of_namesake(site: str) -> None:
     """Say that another distribution called `dvsim` is installed in the same folder."""
-    for other in sorted(site.glob("dvsim-*.dist-info")):
-        version = other.name.removeprefix("dvsim-").removesuffix(".dist-info")
+    for name in sorted(entry.name for entry in os.scandir(site)):
+        version = name.removeprefix("dvsim-").removesuffix(".dist-info")
+        if name != f"dvsim-{version}.dist-info":
+            continue
         complain(
             f"another package, dvsim {version}, is installed in '{site}' too, and their files "
             "overwrite each other: pip uninstall dvsim; pip install --force-reinstall vortexsim"

@@ -7,6 +7,7 @@ HEAVY = {  # what stays out of a start, as long as no question needs it
     *("numpy", "pandas", "pyarrow", "networkx"),  # tables and graphs
     *("scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
     *("pydantic", "importlib.metadata"),  # scenarios, and kinds that others install
+    "pathlib",  # with urllib and ipaddress
     *("plotly", "matplotlib", "jinja2", "markupsafe", "dvsim.report"),  # pages
     *("rich", "distributed"),  # a terminal, a cluster
     "dvsim.broker",  # real nodes
