@@ -168,7 +168,7 @@ def replay(
     compute: str | float = "measured",
     placement: str | Sequence[int] = "linear",
     straggler: tuple[int, float] | None = None,
-    faults: Sequence[str] = (),
+    faults: str | Sequence[str] = (),
     seed: int = 1,
     **parameters: object,
 ) -> Replay:
@@ -282,9 +282,9 @@ def validate(*runs: Run | PointsStudy) -> Validation:
     """Compare runs with the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 
-    wrong = next((run for run in runs if not hasattr(run, "scenario")), None)
-    if wrong is not None:
-        raise TypeError(f"validate takes what run returned, not {wrong!r}")
+    for run in runs:
+        if not hasattr(run, "scenario"):
+            raise TypeError(f"validate takes what run returned, not {run!r}")
     return validate_runs(runs)
 
 

@@ -15,9 +15,10 @@ text on stderr and its `exit_code`; anything else is a defect of dvsim and keeps
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +51,17 @@ class Argument(str):
     def fault(self, message: str, hint: str | None = None) -> Fault:
         """Return a fault of this argument."""
         return Fault(self, None, "", message, hint)
+
+    def whole(self, value: int, least: int, most: int) -> Iterator[Fault]:
+        """Yield the fault of a value that is no whole number from `least` to `most`."""
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            yield self.fault(f"{value!r} is not a whole number")
+        elif value < 0:
+            yield self.fault(f"{value} is negative")
+        elif value < least:
+            yield self.fault(f"{value} is less than {least}")
+        elif value > most:
+            yield self.fault(f"{value} is more than {most}")
 
 
 class Advice(str):

@@ -155,12 +155,15 @@ class ReplayCore:
 
         Raises:
             MemoryError: If there is no memory for what is under way.
+            OverflowError: If it takes longer than times are counted.
             ValueError: If the fabric refuses a message.
         """
         while (remaining := lib.dvsim_replay_run(self._replay, EVENTS)) > 0:
             pass
         if remaining == lib.DVSIM_ENOMEM:
             raise MemoryError("no memory for the events of the replay")
+        if remaining == lib.DVSIM_ERANGE:
+            raise OverflowError("takes more than 26 days, the longest time of a replay")
         if remaining < 0:
             raise ValueError(f"the fabric refuses a message (code {remaining})")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
+from collections.abc import Sequence
+from numbers import Real
 
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import Argument, Fault, ScenarioError, nearest
@@ -29,7 +29,7 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
         return asked
     if asked not in BACKENDS:
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
-        raise ScenarioError.at(Argument("backend"), message, hint=nearest(asked, BACKENDS))
+        raise ScenarioError.at(Argument("backend"), message, hint=nearest(str(asked), BACKENDS))
     return Emulation() if asked == "emu" else None
 
 
@@ -38,15 +38,15 @@ def check_asked(
 ) -> None:
     """Raise ScenarioError for what is out of range, or no number at all; by its argument."""
     faults = [
-        *_whole(Argument("seed"), seed, 0, SEED),
-        *_whole(Argument("replications"), replications, 1, REPLICATIONS),
-        *(_whole(Argument("workers"), workers, 1, WORKERS) if workers is not None else ()),
+        *Argument("seed").whole(seed, 0, SEED),
+        *Argument("replications").whole(replications, 1, REPLICATIONS),
+        *(Argument("workers").whole(workers, 1, WORKERS) if workers is not None else ()),
     ]
     if isinstance(scale, bool) or not isinstance(scale, Real | None):
-        faults.append(Fault(Argument("scale"), None, "", f"{scale!r} is not a number"))
+        faults.append(Argument("scale").fault(f"{scale!r} is not a number"))
     elif scale is not None and not 0 < scale <= LARGEST_SCALE:
         message = f"{scale:g} is not above 0 and at most {LARGEST_SCALE}"
-        faults.append(Fault(Argument("scale"), None, "", message))
+        faults.append(Argument("scale").fault(message))
     if faults:
         raise ScenarioError(faults)
 
@@ -60,17 +60,6 @@ def check_precision(share: float) -> None:
         raise ScenarioError.at(Argument("precision"), message, hint=near)
 
 
-def _whole(argument: Argument, value: int, least: int, most: int) -> Iterator[Fault]:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        yield Fault(argument, None, "", f"{value!r} is not a whole number")
-    elif value < 0:
-        yield Fault(argument, None, "", f"{value} is negative")
-    elif value < least:
-        yield Fault(argument, None, "", f"{value} is less than {least}")
-    elif value > most:
-        yield Fault(argument, None, "", f"{value} is more than {most}")
-
-
 def check_extent(scenarios: Sequence[Spec], replications: int) -> None:
     """Refuse what the scale, or the number of replications, makes too much of a scenario."""
     faults = []
@@ -81,6 +70,6 @@ def check_extent(scenarios: Sequence[Spec], replications: int) -> None:
                 faults.append(Fault(scenario.name, None, dotted(key), message))
         if tasks > TASKS:
             message = f"{scenario.name} has {tasks} {scenario.TASKS} then, and may have {TASKS}"
-            faults.append(Fault(Argument("replications"), None, "", message))
+            faults.append(Argument("replications").fault(message))
     if faults:
         raise ScenarioError(faults)

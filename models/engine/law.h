@@ -15,6 +15,7 @@ enum {
     DVSIM_EINVAL = -1, /* an argument outside its documented range; nothing was changed */
     DVSIM_ESTATE = -2, /* the call does not fit the present state; nothing was changed */
     DVSIM_ENOMEM = -3, /* no memory */
+    DVSIM_ERANGE = -4, /* something would happen too late to be counted in picoseconds */
 };
 
 #define DVSIM_WORD_BYTES 8 /* the fabric moves 64-bit words */

@@ -9,7 +9,8 @@
 
 #include "engine/law.h"
 
-#define DVSIM_NEVER INT64_MAX /* no event is to come */
+#define DVSIM_NEVER INT64_MAX        /* no event is to come */
+#define DVSIM_LATEST (INT64_MAX / 4) /* of an event, 26 days: what costs as much again still has a time */
 
 typedef struct {
     int64_t id;    /* names it when it arrives; from 0, at most one message of an id is under way */
@@ -30,7 +31,7 @@ typedef struct {
     void *self;
 
     /* Take a message at a time, not before that of the last message or `advance`. DVSIM_EINVAL if it
-     * has no such port, DVSIM_ENOMEM. */
+     * has no such port, DVSIM_ERANGE if that would be after DVSIM_LATEST, DVSIM_ENOMEM. */
     int (*send)(void *self, const dvsim_message *message, int64_t time_ps);
 
     /* The time of the next thing that happens inside; DVSIM_NEVER if nothing is under way. */

@@ -67,6 +67,9 @@ static int64_t lost_of(const faulty *all, const flight *one)
 
 static int send_on(faulty *all, int64_t place, int64_t time_ps)
 {
+    if (time_ps > DVSIM_LATEST) {
+        return DVSIM_ERANGE;
+    }
     flight *one = &all->flights[place];
     dvsim_message message = one->message;
     message.id = place;

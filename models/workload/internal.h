@@ -172,11 +172,17 @@ static inline int64_t resources_free(const dvsim_replay *replay, int32_t rank, i
     return port > free ? port : free;
 }
 
-/* (bytes - 1) times a cost in femtoseconds, in picoseconds; negative for no bytes, as LogGOPSim has it. */
+/* What so many bytes cost in picoseconds, at a cost in femtoseconds; one more than DVSIM_LATEST at most. */
+static inline int64_t cost_of(int64_t bytes, int64_t byte_fs)
+{
+    int64_t cost = dvsim_law_ps((dvsim_law){0, byte_fs}, bytes);
+    return cost > DVSIM_LATEST ? DVSIM_LATEST + 1 : cost;
+}
+
+/* The cost of the bytes behind the first; negative for no bytes, as LogGOPSim has it. */
 static inline int64_t beyond_first(int64_t bytes, int64_t byte_fs)
 {
-    dvsim_law law = {0, byte_fs};
-    return bytes ? dvsim_law_ps(law, bytes - 1) : -dvsim_law_ps(law, 1);
+    return bytes ? cost_of(bytes - 1, byte_fs) : -cost_of(1, byte_fs);
 }
 
 #endif

@@ -55,7 +55,7 @@ static int64_t serial_of(const dvsim_ports *shape, int64_t port, int64_t bytes)
 {
     const int64_t byte_fs = shape->own_fs ? shape->own_fs[port] : shape->byte_fs;
     int64_t units = bytes / shape->unit_bytes + (bytes % shape->unit_bytes || !bytes);
-    return dvsim_law_ps((dvsim_law){0, byte_fs}, units * shape->unit_bytes);
+    return cost_of(units * shape->unit_bytes, byte_fs);
 }
 
 static int ports_send(void *self, const dvsim_message *message, int64_t time_ps)
@@ -65,11 +65,14 @@ static int ports_send(void *self, const dvsim_message *message, int64_t time_ps)
     if (from < 0 || to < 0 || from >= all->shape.ports || to >= all->shape.ports) {
         return DVSIM_EINVAL;
     }
+    int64_t begin = time_ps > all->out[from] ? time_ps : all->out[from];
+    if (begin > DVSIM_LATEST) {
+        return DVSIM_ERANGE;
+    }
     if (!all->free && grow(all)) {
         return DVSIM_ENOMEM;
     }
     int64_t serial = serial_of(&all->shape, from, message->bytes), latency = latency_of(&all->shape, from, to);
-    int64_t begin = time_ps > all->out[from] ? time_ps : all->out[from];
     all->out[from] = begin + serial;
     int32_t place = all->unused[--all->free];
     all->flights[place] = (flight){message->id, latency, serial,       message->bytes, begin + latency + serial,
@@ -96,7 +99,11 @@ static int64_t ports_advance(void *self, int64_t until_ps, dvsim_arrival *arriva
         }
         int64_t *port = &all->in[message->to];
         int64_t serial = serial_of(&all->shape, message->to, message->bytes);
-        int64_t whole = (one.time > *port ? one.time : *port) + serial;
+        int64_t whole = one.time > *port ? one.time : *port;
+        if (whole > DVSIM_LATEST) {
+            return DVSIM_ERANGE;
+        }
+        whole += serial;
         *port = whole > message->last_ps ? whole : message->last_ps;
         message->serial_ps = serial > message->serial_ps ? serial : message->serial_ps;
         message->entered = true;

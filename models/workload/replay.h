@@ -81,8 +81,8 @@ dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops 
 
 void dvsim_replay_free(dvsim_replay *replay); /* NULL is fine */
 
-/* Run so many events at most. Returns 1 if there is more to do, 0 at the end, or an error: DVSIM_ENOMEM, or
- * what the fabric said. At the end operations that are not DVSIM_DONE can never be. */
+/* Run so many events at most. Returns 1 if there is more to do, 0 at the end, or an error: DVSIM_ENOMEM,
+ * DVSIM_ERANGE if it goes on after DVSIM_LATEST, or what the fabric said. At the end operations that are not DVSIM_DONE can never be. */
 int dvsim_replay_run(dvsim_replay *replay, int64_t events);
 
 int64_t dvsim_replay_now(const dvsim_replay *replay);  /* the time of the last event */

@@ -125,6 +125,9 @@ static int end(dvsim_replay *replay, fresh *freed, int32_t operation, int64_t ti
 static int compute(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
     resource *cpu = cpu_of(replay, rank, operation);
+    if (replay->works[operation].size > DVSIM_LATEST) {
+        return DVSIM_ERANGE;
+    }
     int failed = start(replay, operation, one.time, cpu);
     *cpu = (resource){one.time + replay->works[operation].size, operation};
     return failed ? failed : end(replay, &replay->freed[0], operation, cpu->until);
@@ -233,6 +236,9 @@ int steps_do(dvsim_replay *replay, event one)
 {
     int32_t operation = (int32_t)(one.what / 2), rank = replay->works[operation].rank;
     bool message = one.what & 1;
+    if (one.time > DVSIM_LATEST) {
+        return DVSIM_ERANGE;
+    }
     replay->freed[0].rank = message ? replay->works[operation].peer : rank;
     int failed;
     if (message) {

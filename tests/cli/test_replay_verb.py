@@ -142,7 +142,16 @@ def test_a_wrong_schedule_is_refused_with_its_line(tmp_path, change, line, messa
         (["--compute", "often"], "must be measured, zero or a factor"),
         (["--straggler", "9:2"], "rank must be from 0 to 7, is 9"),
         (["--placement", "0,1,2"], "has 3 ports; "),
+        (
+            ["--compute", "1e300"],
+            "--compute: must be measured, zero or a factor from 0 to 1,000,000",
+        ),
+        (["--straggler", "0:nan"], "--straggler: must be RANK:FACTOR"),
+        (["--straggler", "0:1:2"], "--straggler: must be RANK:FACTOR"),
         (["--placement", "0,1,2,3,4,5,6,6"], "has a port twice"),
+        (["--placement", "0,1,2,3,4,5,6,99999999999999999999"], "the ports are 0 to 7"),
+        (["--seed", "-1", "--placement", "random"], "--seed: -1 is negative"),
+        (["--seed", f"{2**64}"], "--seed: 18446744073709551616 is more than"),
         (["--fabric", ","], "must name one of"),
     ],
 )

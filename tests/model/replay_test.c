@@ -281,6 +281,35 @@ static void agents_work_beside_the_programs(void)
     CHECK(course[6].begin == 0 && finish[1] == 5000000000);
 }
 
+/* What takes too long is refused, however it adds up, and what just fits is not. */
+static void late_events_are_refused(void)
+{
+    const int64_t sizes[] = {DVSIM_LATEST, DVSIM_LATEST + 1, INT64_MAX};
+    for (int more = 0; more < 3; more++) {
+        empty(2);
+        add(0, DVSIM_CALC, -1, sizes[more], 0);
+        waited_by(1, 0);
+        add(0, DVSIM_CALC, -1, 1, 0);
+        waited_by(2, 0);
+        add(0, DVSIM_CALC, -1, 1, 0);
+        add(1, DVSIM_CALC, -1, 1, 0);
+        dvsim_replay *replay = dvsim_replay_create(&graph, &usual, NULL, NULL, course, finish);
+        CHECK(dvsim_replay_run(replay, 9) == DVSIM_ERANGE && dvsim_replay_run(replay, 9) == DVSIM_ERANGE);
+        CHECK(dvsim_replay_done(replay) == (more ? 0 : 3));
+        dvsim_replay_free(replay);
+    }
+    dvsim_ports shape = {2, INT64_MAX / 4096, 8, 1, {2}, {100000}, NULL};
+    dvsim_fabric fabric;
+    CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
+    dvsim_message one = {1, 0, 1, INT64_C(1) << 50}, two = {2, 0, 1, 8}, three = {3, 1, 1, 8};
+    dvsim_arrival come;
+    CHECK(fabric.send(fabric.self, &one, 0) == DVSIM_OK);
+    CHECK(fabric.send(fabric.self, &two, 0) == DVSIM_ERANGE);
+    CHECK(fabric.send(fabric.self, &three, 300000) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &come, 1) == DVSIM_ERANGE);
+    dvsim_ports_free(&fabric);
+}
+
 int main(void)
 {
     tree_has_published_times();
@@ -291,6 +320,7 @@ int main(void)
     a_slow_port_keeps_others_waiting();
     what_is_lost_is_sent_again();
     agents_work_beside_the_programs();
-    printf("8 checks passed\n");
+    late_events_are_refused();
+    printf("9 checks passed\n");
     return 0;
 }

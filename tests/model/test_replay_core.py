@@ -8,8 +8,11 @@ import pytest
 from reference_loggops import LogGOPS
 
 from dvsim.core.replay import DONE, Costs, ReplayCore
+from dvsim.errors import RunFailed
 from dvsim.kinds.workload.check import COLLECTIVE_TAG
+from dvsim.kinds.workload.fabrics import choose
 from dvsim.kinds.workload.graph import ANY, RECV, SEND, Builder
+from dvsim.kinds.workload.replay import prepared, replay_graph
 
 USUAL = {"L": 2500, "o": 1500, "g": 1000, "G": 6, "O": 0, "S": 65535}
 
@@ -156,3 +159,38 @@ def test_the_same_where_the_messages_are_there_first():
     builder.recv(1, 0, 8, COLLECTIVE_TAG, after=[any_tag])
     graph = replace(builder.build(), expanded=True)
     assert replayed(graph).course.pair[any_tag] == own
+
+
+@pytest.mark.parametrize(
+    ("fabric", "settings", "faults"),
+    [
+        ("loggops", {}, ()),
+        ("loggops", {"O": "9000 s"}, ()),
+        ("loggops", {"G": "9000 s"}, ()),
+        ("loggops", {"L": "900000 s"}, ()),
+        ("dv202", {"O": "9000 s"}, ()),
+        ("dv202", {"rate": "1 B/s"}, ["slow port=1 by=1000"]),
+        ("dv202", {}, ["lossy port=0 chance=0.5 again=900000s"]),
+        ("dv202", {"fidelity": "cycle", "o": "900000 s"}, ()),
+    ],
+)
+def test_times_beyond_what_can_be_counted_are_refused(fabric, settings, faults):
+    builder, last = Builder(2), [[], []]
+    for number in range(8):
+        own, other = number % 2, 1 - number % 2
+        computed = builder.calc(own, 1 if settings or faults else 10**18, after=last[own])
+        builder.send(own, other, 4096, after=[computed])
+        last[other] = [builder.recv(other, own, 4096)]
+    graph = builder.build()
+    with pytest.raises(RunFailed, match="takes more than 26 days, the longest time of a replay"):
+        replay_graph(graph, choose(fabric, settings, 2, faults))
+
+
+@pytest.mark.parametrize(("compute", "slower"), [(1e6, None), (1.0, (0, 1e6)), (1e6, (0, 1e6))])
+def test_scaled_computing_is_never_less(compute, slower):
+    builder = Builder(2)
+    builder.calc(0, 10**15)
+    graph = prepared(builder.build(), compute, slower)
+    assert graph.size.tolist() == [2**62]  # of 10^21 or 10^27
+    with pytest.raises(RunFailed, match="takes more than 26 days"):
+        replay_graph(graph, choose("loggops", {}))

@@ -1,10 +1,12 @@
 """Does a wrong call in Python say which argument is wrong, in the words of Python?"""
 
 import ast
+import math
 import pickle
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dvsim
@@ -14,6 +16,7 @@ PROGRAMS = {  # what is written for other programs, or is one
     "emulation/queues.py", "evidence/cluster.py", "evidence/irregular.py", "study/manifest.py",
     "study/sweeps/slurm.py",
 }  # fmt: skip
+REDUCE = Path(dvsim.__file__).parents[1] / "scenarios" / "workload" / "reduce-8.goal"
 COMMAND = re.compile(r"dvsim [a-z]+ .*--[a-z]")
 
 
@@ -60,6 +63,7 @@ def test_the_library_names_no_option_but_in_a_command_that_it_quotes():
         ({"workers": 0}, "workers: 0 is less than 1"),
         ({"scale": 0}, "scale: 0 is not above 0 and at most 1000"),
         ({"precision": 5}, "precision: 5 is not a share from 0.001 to 0.5"),
+        ({"backend": None}, "backend: no such backend 'None'"),
         ({"backend": "simm"}, "backend: no such backend 'simm'"),
         ({"replication": 3}, "overrides: replication: unknown key; did you mean 'replications'?"),
         ({"sede": 3}, "overrides: sede: unknown key; did you mean 'seed'?"),
@@ -91,6 +95,41 @@ def test_of_a_sweep(vary, asked, said):
     assert str(caught.value).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"fabric": None}, "None: fabric: no such fabric"),
+        ({"compute": None}, "compute: must be measured"),
+        ({"straggler": 3}, "straggler: must be RANK:FACTOR"),
+        ({"straggler": (0, math.nan)}, "straggler: must be RANK:FACTOR"),
+        ({"placement": math.inf}, "placement: must be linear"),
+        ({"placement": [0, 1, 2, 3, 4, 5, 6, 2**64]}, "dv203: placement: the ports are 0 to 7"),
+        ({"faults": "dead plan=3"}, "faults: dead plan=3: "),
+        ({"faults": [3]}, "faults: 3: must begin with dead"),
+        ({"seed": "x"}, "seed: 'x' is not a whole number"),
+    ],
+)
+def test_of_a_replay(asked, said):
+    with pytest.raises(dvsim.ScenarioError) as caught:
+        dvsim.replay(REDUCE, **asked)
+    assert str(caught.value).startswith(said)
+
+
+def test_numbers_of_numpy_are_numbers():
+    asked = {"seed": np.int64(3), "replications": np.int64(2), "scale": np.float64(0.001)}
+    rate = dvsim.run("h3/fdr-8", **asked).rate
+    swept = dvsim.sweep("h3/fdr-8", {"message_bytes": np.array([8])}, **asked).table
+    assert swept["delivered_rate"].tolist() == [rate.value]
+    slow = dvsim.replay(REDUCE, seed=np.int64(3), straggler=(np.int64(0), np.float64(2)))
+    assert slow.time_ns == dvsim.replay(REDUCE, straggler=(0, 2)).time_ns
+
+
+def test_the_largest_seed_is_one_of_faulty_ports_too():
+    asked = {"scale": 0.01, "replications": 1, "network": "dv", "seed": 2**64 - 1}
+    run = dvsim.run("workload/reduce-8", faults='["lossy port=0 chance=0.5"]', **asked)
+    assert run.seed == 2**64 - 1
+
+
 def test_a_file_is_named_by_its_line_as_ever(desk):
     path = desk.edit("mine.toml", "messages = 500", "mesages = 500")
     with pytest.raises(dvsim.ScenarioError, match=r"mine.toml:6: workload.mesages: unknown key"):
@@ -104,8 +143,9 @@ def test_a_scale_that_is_no_number_is_refused_by_its_name(scale):
 
 
 def test_a_name_is_no_run_and_a_text_says_nothing_of_several_values():
-    with pytest.raises(TypeError, match="validate takes what run returned, not 'h3'"):
-        dvsim.validate("h3")
+    for wrong in ("h3", None):
+        with pytest.raises(TypeError, match=f"validate takes what run returned, not {wrong!r}"):
+            dvsim.validate(wrong)
     for vary in ("sockets=1,2", ["sockets=1,2"]):
         with pytest.raises(TypeError, match="vary is a dict of values by key"):
             dvsim.sweep("h3/dv-8", vary)

@@ -1,5 +1,7 @@
 """Are the points of a sweep those that were asked for, and is every mistake named?"""
 
+from fractions import Fraction
+
 import pytest
 
 from dvsim.errors import ScenarioError
@@ -43,17 +45,28 @@ def test_values_of_a_key(text, values):
         ("a=1..8*1", "a factor is a plain number above 1"),
         ("a=0..8*2", "from a value above 0"),
         ("a=1 us..9 us+1", "a step is above 0 and in the unit of its ends"),
-        ("a=1 MHz..9 MHz*2", "'1 MHz' is no number with a unit that is known"),
+        ("a=1 MHz..9 MHz*2", "'1 MHz' is too large, or no number with a unit that is known"),
+        ("a=1..1e400/3", "'1e400' is too large"),
         ("a=1..8,9", "does not say how far apart its values are; write 1..8*2"),
         ("a=0..8/3", "from a value above 0"),
         ("a=1..8/1", "2 at least"),
         ("a=1..1000000000+1", "more than 100,000 values"),
+        ("a=1..1e300*1.0000000001", "more than 100,000 values"),
     ],
 )
 def test_a_key_that_cannot_be_varied_so(text, message):
     with pytest.raises(ScenarioError, match="vary: ") as caught:
         parse_axis(text)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("start", ["1", "1e-250"])
+def test_many_values_of_a_small_factor_are_soon_there(start):
+    low = Fraction(start)
+    values = parse_axis(f"a={start}..{start[:1]}e{int(start[2:] or 0) + 20}*1.001").values
+    assert len(values) == 46_075  # 20 log 10 / log 1.001, and the first
+    for power in (1, 9_999, 46_074):
+        assert float(values[power]) == pytest.approx(float(low) * 1.001**power, rel=1e-5)
 
 
 def points(*arguments, **options):

@@ -15,6 +15,7 @@ from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, places_of, prepared, replay_graph
 from dvsim.kinds.workload.scenario import WorkloadScenario
 from dvsim.kinds.workload.skeletons import Skeleton
+from dvsim.scenario.bounds import SEED
 
 KEPT = 4  # traces
 
@@ -79,7 +80,7 @@ def replayed(scenario: WorkloadScenario, seed: int, replication: int) -> Replay:
     graph = prepared(graph_of(scenario), program.compute_scale, slow)
     fabric = fabric_of(scenario)
     graph = repeated(graph, program.repeat)
-    return replay_graph(graph, fabric, program.placement, seed * 1_000_003 + replication)
+    return replay_graph(graph, fabric, program.placement, (seed * 1_000_003 + replication) & SEED)
 
 
 def repeated(graph: Graph, times: int) -> Graph:

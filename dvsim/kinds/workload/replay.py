@@ -26,6 +26,7 @@ NOTHING = FaultyCounts(0, 0, 0)
 UNTAKEN = "messages that no receive takes"
 FEW = 4  # operations that never complete and are named
 MOST_PATH = 1 << 20
+LONGEST_PS = 2**62  # of computing; the core refuses it
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,8 @@ def prepared(
         factor[int(graph.first[rank]) : int(graph.first[rank + 1])] *= more
     calc = graph.kind == CALC
     size = graph.size.copy()
-    size[calc] = np.rint(graph.size[calc] * factor[calc]).astype(np.int64)
+    scaled = np.minimum(graph.size[calc] * factor[calc], LONGEST_PS)
+    size[calc] = np.rint(scaled).astype(np.int64)
     return replace(graph, size=size)
 
 
@@ -173,17 +175,16 @@ def places_of(
     if placement == "random":
         draw = np.random.Generator(np.random.Philox(key=seed))
         return draw.permutation(ports)[: graph.ranks].astype(np.int32)
-    given = np.asarray(placement, dtype=np.int64).ravel()
     message = ""
-    if given.size != graph.ranks:
-        message = f"has {given.size} ports; {graph.name} has {graph.ranks} ranks"
-    elif given.min() < 0 or given.max() >= ports:
+    if len(placement) != graph.ranks:
+        message = f"has {len(placement)} ports; {graph.name} has {graph.ranks} ranks"
+    elif not 0 <= min(placement) <= max(placement) < ports:  # type: ignore[operator]
         message = f"the ports are 0 to {ports - 1}"
-    elif np.unique(given).size < given.size:
+    elif len(set(placement)) < len(placement):
         message = "has a port twice"
     if message:
         raise ScenarioError.at(fabric.name, message, "placement")
-    return given.astype(np.int32)
+    return np.asarray(placement, dtype=np.int32)
 
 
 def replay_graph(
@@ -204,7 +205,7 @@ def replay_graph(
         made = fabric.made(seed)
         core = ReplayCore(graph, fabric.costs, made, places_of(graph, fabric, placement, seed))
         core.run()
-    except MemoryError as error:
+    except (MemoryError, OverflowError) as error:
         raise RunFailed(f"{graph.name}: {error}") from error
     if core.done < graph.operations:
         raise RunFailed("\n".join([*stalled(graph, core.course), *_dead(fabric, made)]))

@@ -10,6 +10,7 @@ from dvsim.kinds.workload.fabrics import choose, names, settings_of
 from dvsim.kinds.workload.fit import fitted, measurements
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
+from dvsim.scenario.bounds import SEED
 
 COMPUTE = {"measured": 1.0, "zero": 0.0}
 MOST_FACTOR = 1e6
@@ -25,7 +26,7 @@ def replays(
     straggler: str | tuple[int, float] | None = None,
     seed: int = 1,
     fit: Sequence[str | Path] = (),
-    faults: Sequence[str] = (),
+    faults: str | Sequence[str] = (),
 ) -> list[Replay]:
     """Read a trace and replay it over fabrics, in their order.
 
@@ -45,7 +46,9 @@ def replays(
         ScenarioError: If the trace cannot be read, or something that is asked for cannot be.
         RunFailed: If operations can never complete.
     """
-    asked = fabrics.split(",") if isinstance(fabrics, str) else list(fabrics)
+    if faults_of_seed := tuple(Argument("seed").whole(seed, 0, SEED)):
+        raise ScenarioError(faults_of_seed)
+    asked = fabrics.split(",") if isinstance(fabrics, str) else map(str, fabrics)
     asked = [name.strip() for name in asked if name.strip()]
     if not asked:
         raise wrong("fabric", f"must name one of {', '.join(names())}")
@@ -55,11 +58,12 @@ def replays(
             message = f"no setting of {', '.join(asked)}; there are {', '.join(known)}"
             raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(key, known))
     factor, slow, ports = factor_of(compute), straggler_of(straggler), placement_of(placement)
+    broken = [faults] if isinstance(faults, str) else list(map(str, faults))
     sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read
-    if faults and all(fabric.network is None for fabric in sound):
-        raise wrong("fault", f"is of a Data Vortex; there is {', '.join(asked)}")
+    if broken and all(fabric.network is None for fabric in sound):
+        raise wrong("faults", f"is of a Data Vortex; there is {', '.join(asked)}")
     graph = prepared(read(trace), factor, slow)
-    chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
+    chosen = [choose(name, settings, graph.ranks, broken) for name in asked]
     if fit:
         chosen[0] = fitted(
             chosen[0], [measurement for path in fit for measurement in measurements(path)]
@@ -69,7 +73,7 @@ def replays(
 
 def wrong(key: str, message: str) -> ScenarioError:
     """Return the error of an argument."""
-    return ScenarioError.at("replay", message, key)
+    return ScenarioError.at(Argument(key), message)
 
 
 def factor_of(compute: str | float) -> float:
@@ -78,33 +82,35 @@ def factor_of(compute: str | float) -> float:
         return COMPUTE[compute]
     try:
         factor = float(compute)
-    except ValueError:
+    except (TypeError, ValueError):
         factor = -1.0
     if not 0 <= factor <= MOST_FACTOR:
-        raise wrong("compute", f"must be measured, zero or a factor from 0, is '{compute}'")
+        message = f"must be measured, zero or a factor from 0 to {MOST_FACTOR:,.0f}, is '{compute}'"
+        raise wrong("compute", message)
     return factor
 
 
 def straggler_of(given: str | tuple[int, float] | None) -> tuple[int, float] | None:
     """Return a rank and a factor."""
-    if not isinstance(given, str):
-        return given
-    rank, _, factor = given.partition(":")
+    if given is None:
+        return None
     try:
+        rank, factor = given.split(":") if isinstance(given, str) else given
         found = int(rank), float(factor)
-    except ValueError:
+    except (OverflowError, TypeError, ValueError):
         found = -1, -1.0
     if found[0] < 0 or not 0 <= found[1] <= MOST_FACTOR:
-        raise wrong("straggler", f"must be RANK:FACTOR, such as 3:2.5, is '{given}'")
+        like = f"RANK:FACTOR, such as 3:2.5, with a factor from 0 to {MOST_FACTOR:,.0f}"
+        raise wrong("straggler", f"must be {like}, is '{given}'")
     return found
 
 
 def placement_of(given: str | Sequence[int]) -> str | Sequence[int]:
     """Return a placement by name, or ports."""
-    if not isinstance(given, str) or given in ("linear", "random"):
+    if isinstance(given, str) and given in ("linear", "random"):
         return given
     try:
-        return [int(word) for word in given.split(",")]
-    except ValueError:
+        return [int(port) for port in (given.split(",") if isinstance(given, str) else given)]
+    except (OverflowError, TypeError, ValueError):
         message = f"must be linear, random, or a port for each rank: 0,2,4; is '{given}'"
         raise wrong("placement", message) from None

@@ -18,12 +18,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log
+from math import exp, log, log1p
 
 from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.study.sweeps.values import Number, number_of, text_of
 
 MOST = 100_000  # values of one range
+BITS = 200  # of a value within a range
 DIGITS = 4  # of a value between two ends
 SAMPLE = Advice("take a sample with ", Argument("sample"), " sobol:64")
 HELP = "write KEY=a,b,c or KEY=lo..hi*factor, lo..hi+step, lo..hi/n"
@@ -145,13 +146,36 @@ def _values(key: str, part: str) -> Iterator[str]:
         raise _wrong(key, f"'{part}': a factor is a plain number above 1, from a value above 0")
     if sign == "+" and (step.dimension != low.dimension or step.value <= 0):
         raise _wrong(key, f"'{part}': a step is above 0 and in the unit of its ends")
-    value, count = low.value, 0
+    if _steps(low.value, high.value, step.value, sign) > MOST:
+        raise _wrong(key, f"'{part}' has more than {MOST:,} values")
+    value = low.value
     while value <= high.value:
         yield text_of(Number(value, low.dimension), whole=whole and value.denominator == 1)
         value = value * step.value if sign == "*" else value + step.value
-        count += 1
-        if count > MOST:
-            raise _wrong(key, f"'{part}' has more than {MOST:,} values")
+        value = _shortened(value)
+
+
+def _shortened(value: Fraction) -> Fraction:
+    """Return a number to so many bits: a power of a factor has ever more."""
+    above, below = value.numerator.bit_length(), value.denominator.bit_length()
+    if min(above, below) <= BITS:
+        return value
+    scale = 1 << max(0, BITS + below - above)
+    return Fraction(round(value * scale), scale)
+
+
+def _steps(low: Fraction, high: Fraction, step: Fraction, sign: str) -> float:
+    """Return how many times a step, which may be a factor, goes from one value to another."""
+    if sign == "+":
+        return float((high - low) / step)
+    return (_log(high) - _log(low)) / _log(step)
+
+
+def _log(number: Fraction) -> float:
+    """Return the logarithm of a number, exactly even where it is near to 1."""
+    if abs(number - 1) < Fraction(1, 2):
+        return log1p(number - 1)
+    return log(number.numerator) - log(number.denominator)
 
 
 def _logarithmic(key: str, part: str, between: Between, count: Number) -> Iterator[str]:
@@ -171,7 +195,9 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
         low = number_of(f"{match['low'].strip()} {unit}")
     for name, end in (("low", low), ("high", high)):
         if end is None:
-            raise _wrong(key, f"'{match[name].strip()}' is no number with a unit that is known")
+            raise _wrong(
+                key, f"'{match[name].strip()}' is too large, or no number with a unit that is known"
+            )
     assert low is not None
     assert high is not None
     if low.dimension != high.dimension:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,6 +61,8 @@ def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     Raises:
         ScenarioError: If there are not two keys at least: one alone explains everything.
     """
+    if math.isnan(spread):
+        raise ScenarioError.at(Argument("spread"), f"{spread} is not a share")
     keys = [*_given(vary)] if vary else [*_weak(scenario, spread)]
     if len(keys) < 2:
         fault = "one key alone explains everything" if keys else "no parameter here is weak"

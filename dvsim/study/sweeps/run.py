@@ -135,9 +135,10 @@ def prepare(
         precision = DEFAULT_PRECISION
     if precision is not None:
         check_precision(precision)
-    looks = STEPS if replications is None else (replications,)
-    check_asked(seed=seed, replications=looks[0], scale=scale)
-    how = How(code_version(), seed, looks[0], None)
+    times = 1 if replications is None else replications
+    check_asked(seed=seed, replications=times, scale=scale)
+    looks = STEPS if replications is None else (int(replications),)
+    how = How(code_version(), int(seed), looks[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
     trials = trials_of(base, points, overrides, how, scale, looks)
     name = next(trial.scenario.name for trial in trials if isinstance(trial, PointTrial))

@@ -18,6 +18,7 @@ BASES: dict[str, tuple[str, int]] = {"size": ("B", 1), "time": ("s", 10**12), "r
 
 PLAIN = "1"
 _PLAIN = re.compile(rf"\s*{NUMBER}\s*")
+LARGEST = 10**300  # number of all that are told from texts; floats hold a little more
 _DIGITS = 6  # of a value that nobody typed
 
 
@@ -40,7 +41,7 @@ class Number:
 
 
 def number_of(text: str) -> Number | None:
-    """Return what a text says, None where it is no single number with or without a unit.
+    """Return what a text says, None where it is no single number, with or without a unit.
 
     >>> number_of("16 MiB")
     Number(value=Fraction(16777216, 1), dimension='size')
@@ -50,16 +51,17 @@ def number_of(text: str) -> Number | None:
     True
     """
     stripped = text.strip().strip("\"'")
+    found: Number | None = None
     if _PLAIN.fullmatch(stripped.replace("_", "")):
-        return Number(Fraction(stripped.replace("_", "").strip()))
+        found = Number(Fraction(stripped.replace("_", "").strip()))
     for dimension, (_, size) in BASES.items():
         unit = re.sub(rf"^\s*{NUMBER}\s*", "", stripped)
         if unit in UNITS[dimension]:
             try:
-                return Number(read(stripped, dimension) / size, dimension)
+                found = Number(read(stripped, dimension) / size, dimension)
             except UnitError:
                 return None
-    return None
+    return found if found is None or abs(found.value) <= LARGEST else None
 
 
 def text_of(number: Number, *, whole: bool) -> str:
