@@ -39,6 +39,7 @@ struct refusal {
     struct refusal *next;
     uint32_t card;
     uint64_t opens; /* of its card then */
+    uint64_t session, number; /* of the subscription */
     size_t bytes;
     unsigned char envelope[];
 };
@@ -74,8 +75,7 @@ struct consumer {
     struct link link;
     struct channel *channel[MOST_QUEUES];
     size_t channels, turn; /* turn: the channel that is looked at first */
-    struct refusal *refusals;
-    size_t refusals_kept;
+    struct refusal *refusals; /* for which there was no room */
     struct delivery *bucket[BUCKETS];
     uint64_t last_id;
     uint64_t look_ns; /* time of the next subscribers_look */

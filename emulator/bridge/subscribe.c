@@ -5,7 +5,7 @@
 
 #include "consume.h"
 
-enum { MOST_REFUSALS = 1024 }; /* that wait for programs which do not read; further ones are lost */
+enum { REFUSALS_OF_CARD = 1024 }; /* that are kept: as many as a client has subscriptions; others send what no client sends */
 
 static const uint64_t look_every_ns = 50000000;
 
@@ -17,18 +17,43 @@ static bool is_told(struct consumer *consumer, const struct refusal *refusal)
                                                        refusal->envelope, refusal->bytes, 0) == VIC_OK;
 }
 
-/* A program that does not get a refusal waits for ever: a refusal is kept until there is room for it, or the program
- * has left. */
-static void keep_refusal(struct consumer *consumer, uint32_t card, const unsigned char *envelope, size_t bytes)
+/* A program that does not get a refusal waits for ever: a refusal is kept until there is room for it, the program has
+ * left, or it has ended the subscription. */
+static void keep_refusal(struct consumer *consumer, uint32_t card, const struct vic_envelope *e, const unsigned char *envelope,
+                         size_t bytes)
 {
-    struct refusal *refusal =
-        consumer->refusals_kept < MOST_REFUSALS ? malloc(sizeof *refusal + bytes) : NULL;
-    if (refusal != NULL) {
-        *refusal = (struct refusal){.next = consumer->refusals, .card = card, .bytes = bytes};
-        vic_peer_opens(consumer->bridge->card, card, &refusal->opens);
-        memcpy(refusal->envelope, envelope, bytes);
-        consumer->refusals = refusal;
-        consumer->refusals_kept++;
+    size_t of_card = 0;
+    for (const struct refusal *other = consumer->refusals; other != NULL; other = other->next) {
+        of_card += other->card == card;
+    }
+    if (of_card == REFUSALS_OF_CARD) {
+        return;
+    }
+    struct refusal *refusal = malloc(sizeof *refusal + bytes);
+    if (refusal == NULL) {
+        log_error("no memory for refusals");
+        bridge_stop(consumer->bridge, STOP_FAILED);
+        return;
+    }
+    *refusal = (struct refusal){
+        .next = consumer->refusals, .card = card, .session = e->session, .number = e->id, .bytes = bytes};
+    vic_peer_opens(consumer->bridge->card, card, &refusal->opens);
+    memcpy(refusal->envelope, envelope, bytes);
+    consumer->refusals = refusal;
+}
+
+/* Drop those of a card that nobody waits for any more: of other sessions, or of one subscription. */
+static void drop_refusals(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number, bool others)
+{
+    for (struct refusal **at = &consumer->refusals; *at != NULL;) {
+        struct refusal *refusal = *at;
+        bool drops = others ? refusal->session != session : refusal->session == session && refusal->number == number;
+        if (refusal->card == card && drops) {
+            *at = refusal->next;
+            free(refusal);
+        } else {
+            at = &refusal->next;
+        }
     }
 }
 
@@ -38,7 +63,6 @@ static void send_refusals(struct consumer *consumer)
         struct refusal *refusal = *at;
         if (is_told(consumer, refusal)) {
             *at = refusal->next;
-            consumer->refusals_kept--;
             free(refusal);
         } else {
             at = &refusal->next;
@@ -53,7 +77,6 @@ void refusals_forget(struct consumer *consumer)
         free(consumer->refusals);
         consumer->refusals = next;
     }
-    consumer->refusals_kept = 0;
 }
 
 static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
@@ -71,7 +94,7 @@ static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, u
     log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
     vic_envelope_pack(packed, sizeof packed, &envelope, &bytes);
     if (vic_message_send(consumer->bridge->messages, card, packed, bytes, 0) != VIC_OK) {
-        keep_refusal(consumer, card, packed, bytes);
+        keep_refusal(consumer, card, &envelope, packed, bytes);
     }
 }
 
@@ -212,6 +235,7 @@ bool subscribers_any(const struct consumer *consumer)
 /* What an earlier program of this card wanted. */
 static void forget_others(struct consumer *consumer, uint32_t card, uint64_t session)
 {
+    drop_refusals(consumer, card, session, 0, true);
     for (size_t i = 0; i < consumer->channels; i++) {
         for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
             if ((*at)->card == card && (*at)->session != session) {
@@ -270,6 +294,7 @@ void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelo
 
 void unsubscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope)
 {
+    drop_refusals(consumer, card, envelope->session, envelope->id, false);
     for (size_t i = 0; i < consumer->channels; i++) {
         struct subscriber **at = find(consumer->channel[i], card, envelope);
         if (*at != NULL) {

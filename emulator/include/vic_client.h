@@ -128,7 +128,8 @@ VIC_API int vic_client_flush(vic_client_t *client, uint64_t timeout_ns);
 /* Subscribe to a queue, with at most `credit` unacknowledged deliveries, 1 or more. *subscription (or NULL) is the
  * number that deliveries carry. Does not wait: the bridge learns it when it is there, and answers with a VIC_REFUSAL
  * if there can be no such subscription. VIC_EINVAL: credit is 0, or the queue's name longer than VIC_KEY_MOST.
- * VIC_ERANGE: no such card. VIC_ESYS: no memory. */
+ * VIC_ERANGE: no such card. VIC_ENOSPC: 1024 subscriptions are open, or have ended and their bridges do not know it
+ * yet. VIC_ESYS: no memory. */
 VIC_API int vic_client_subscribe(vic_client_t *client, uint32_t bridge, const char *queue, uint64_t credit,
                                  uint32_t *subscription);
 

@@ -3,6 +3,8 @@
 
 #include "client.h"
 
+enum { SUBSCRIPTIONS = 1024 }; /* a bridge keeps as many refusals */
+
 struct subscription **client_subscription(struct vic_client *c, uint64_t number)
 {
     struct subscription **at = &c->subscriptions;
@@ -46,11 +48,22 @@ static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const cha
     }
     *s = (struct subscription){.bridge = bridge, .credit = credit, .bytes = bytes};
     memcpy(s->queue, queue, bytes);
+    uint32_t number, open = 0;
     lock_take(c->card, &c->lock);
-    uint32_t number = s->number = ++c->subscription;
-    s->next = c->subscriptions;
-    c->subscriptions = s;
+    for (const struct subscription *other = c->subscriptions; other != NULL; other = other->next) {
+        open++;
+    }
+    if (open < SUBSCRIPTIONS) {
+        s->number = ++c->subscription;
+        s->next = c->subscriptions;
+        c->subscriptions = s;
+    }
+    number = s->number;
     lock_give(&c->lock);
+    if (open == SUBSCRIPTIONS) {
+        free(s);
+        return fail(VIC_ENOSPC, "%d subscriptions are open, or have ended and their bridges do not know it yet", SUBSCRIPTIONS);
+    }
     if (subscription != NULL) {
         *subscription = number;
     }

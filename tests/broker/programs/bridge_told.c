@@ -101,11 +101,47 @@ static void what_programs_have_counts_though_the_connection_broke(void)
     end();
 }
 
+enum { REFUSED = 1024 };
+
+static size_t refusals_kept(uint32_t card)
+{
+    size_t kept = 0;
+    for (const struct refusal *refusal = consumer.refusals; refusal != NULL; refusal = refusal->next) {
+        kept += refusal->card == card;
+    }
+    return kept;
+}
+
+/* As many as a client may wait for, whatever other cards do; none that it does not wait for any more. */
+static void every_program_without_room_is_refused_later(void)
+{
+    begin();
+    card_status = VIC_ETIMEDOUT;
+    for (uint64_t number = 1; number <= REFUSED + 1; number++) {
+        say(VIC_SUBSCRIBE, 2, 6, number, "", 8);
+    }
+    for (uint64_t number = 1; number <= 3 * REFUSED; number++) { /* ended and begun anew, as its bridge reads it */
+        say(VIC_SUBSCRIBE, 1, 7, number, "", 8);
+        if (number <= 2 * REFUSED) {
+            say(VIC_UNSUBSCRIBE, 1, 7, number, "", 0);
+        }
+    }
+    CHECK(refusals_kept(2) == REFUSED && refusals_kept(1) == REFUSED && consumer.refusals->number == 3 * REFUSED);
+    say(VIC_SUBSCRIBE, 2, 8, 1, "", 8); /* another client of that card */
+    CHECK(refusals_kept(2) == 1 && refusals_kept(1) == REFUSED);
+    card_status = VIC_OK;
+    card_envelopes = consumer.look_ns = 0;
+    subscribers_look(&consumer);
+    CHECK(card_envelopes == REFUSED + 1 && consumer.refusals == NULL);
+    end();
+}
+
 int main(void)
 {
     programs_are_told_apart();
     no_more_than_64_queues_are_consumed();
     what_programs_have_counts_though_the_connection_broke();
+    every_program_without_room_is_refused_later();
     puts("checks passed");
     return 0;
 }

@@ -207,6 +207,27 @@ static void nobody_else_receives(vic_t *card)
     OK(vic_client_close(client));
 }
 
+static void subscriptions(vic_t *card)
+{
+    vic_client_t *client;
+    uint32_t number = 0;
+    OK(vic_client_open(card, NULL, NULL, &client));
+    for (uint32_t i = 1; i <= 1024; i++) {
+        OK(vic_client_subscribe(client, 0, "q", 1, &number));
+        CHECK(number == i);
+    }
+    IS(vic_client_subscribe(client, 0, "q", 1, &number), VIC_ENOSPC);
+    OK(vic_client_unsubscribe(client, 7)); /* when the card that should be a bridge knows it: */
+    struct vic_delivery d;
+    int status;
+    while ((status = vic_client_subscribe(client, 0, "q", 1, &number)) == VIC_ENOSPC) {
+        IS(vic_client_recv(client, &d, 1000 * 1000), VIC_ETIMEDOUT);
+    }
+    OK(status);
+    CHECK(number == 1025);
+    OK(vic_client_close(client));
+}
+
 /* The messages of a client would have counters, but none is left for the client. */
 static void no_counter(vic_t *card, uint32_t messages_need)
 {
@@ -242,6 +263,9 @@ void run(const struct self *self)
     no_counter(self->card, 1 + 2); /* one for each card, a bell, news */
     wide_and_narrow(self->card);
     nobody_else_receives(self->card);
+    if (self->attr.mode == 0) {
+        subscriptions(self->card);
+    }
     for (int i = 0; i < 3; i++) {
         OK(vic_client_open(self->card, &messages, &config, &client));
         nulls(self->card, client);
