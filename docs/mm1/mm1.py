@@ -43,8 +43,8 @@ class QueueScenario(Spec):
 def customers(queue: Queue, seed: int, replication: int) -> tuple[np.ndarray, ...]:
     """Return the time before each customer, what each waits and is served for, in mean services.
 
-    A customer waits for what the last one waited and was served for, less the time between them
-    (Lindley); the waits are a random walk that is held up at 0.
+    A wait is that of the customer before, plus its service, less the time between the two, and at
+    least 0 (Lindley): a random walk that does not fall below 0.
     """
     draws = np.random.default_rng([seed, replication])
     gaps = draws.exponential(1 / queue.load, queue.customers)
