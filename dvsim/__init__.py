@@ -124,7 +124,7 @@ def run(
     Raises:
         ScenarioError: If the scenario, an override or an argument is wrong.
         RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-            `dvsim.kinds.switch.model.study`.
+            `dvsim.kinds.switch.model.measure`.
         TypeError: If the scenario is none of these, if there are overrides for a loaded one, or if
             `precision` stands beside `replications` or an emulated run.
     """

@@ -46,7 +46,7 @@ def run_scenarios(
             system gives a `Run`, one of a switch or network alone a `Study`, of messaging a
             `MessagingStudy`.
         seed, replications: See `dvsim.kinds.rabbitmq.sim.simulate`,
-            `dvsim.kinds.rabbitmq.emu.emulate` and `dvsim.kinds.switch.model.study`. None goes by
+            `dvsim.kinds.rabbitmq.emu.emulate` and `dvsim.kinds.switch.model.measure`. None goes by
             `precision`, and takes 1 of an emulated run.
         out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
         scale: Multiplies the number of messages, or of slots that count; it is part of the question

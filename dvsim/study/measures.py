@@ -110,4 +110,4 @@ MEASURES: dict[str, Measure] = {
     ),
     "holding": _time("fabric.order_wait_s", "for which it holds a word back, at most"),
 }
-"""By the name that a scenario file uses, `dvsim.scenario.schema.Measure`."""
+"""By the name that a scenario file uses, `dvsim.kinds.rabbitmq.spec.Measure`."""

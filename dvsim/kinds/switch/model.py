@@ -79,7 +79,7 @@ def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
 
 
 def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:
-    """Return the metrics of a run by name, see `dvsim.kinds.switch.result.METRICS`."""
+    """Return the metrics of a run by name, see `dvsim.kinds.switch.metrics.METRICS`."""
     blocked = np.atleast_2d(run.blocked)
     some = int(run.latency.sum()) > 0
     return {
