@@ -78,7 +78,7 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         return _of_frame("table", source)
     path = Path(source)
     if not is_file(path):
-        near = nearest_beside(path, lambda other: other.suffix in ENDINGS)
+        near = nearest_beside(path, lambda other: other.suffix in ENDINGS and is_file(other))
         raise ScenarioError.at(path, why_not(path, "a table"), hint=near)
     if path.suffix == ".parquet":
         return _of_parquet(path)

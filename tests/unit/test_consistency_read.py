@@ -121,8 +121,9 @@ def test_a_missing_file_is_named_with_the_nearest(tmp_path):
     (tmp_path / "rates.csv").write_text(GOOD, "utf-8")
     with pytest.raises(ScenarioError, match=r"no such file; did you mean '.*/rates\.csv'\?"):
         examine(tmp_path / "rate.csv")
-    with pytest.raises(ScenarioError, match="is a folder, not a table"):
-        examine(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ScenarioError, match=r"folder\.csv: is a folder, not a table$"):
+        examine(tmp_path / "folder.csv")
 
 
 def test_what_was_sent_is_read_and_its_faults_are_named(tmp_path):

@@ -122,6 +122,11 @@ def test_a_naive_law_has_nothing_to_say_of_one_size(tmp_path):
     assert baseline(judge(runs_with({8: 1000}), data).cases) is None
 
 
+def test_a_naive_law_has_nothing_to_say_of_times_below_a_picosecond(tmp_path):
+    data = read(tmp_path, table({8: 1e300, 64: 1e300}))
+    assert baseline(judge(runs_with({8: 1000, 64: 900}), data).cases) is None
+
+
 def test_ratios_and_their_order_are_asked_for_between_sizes(tmp_path):
     data = read(tmp_path, table({8: 1000, 64: 500, 1024: 490}))
     result = judge(runs_with({8: 400, 64: 500, 1024: 510}), data)

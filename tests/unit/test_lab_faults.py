@@ -1,5 +1,6 @@
 """Is a file of measurements that cannot be one refused, with the line, the column and the word?"""
 
+import pandas as pd
 import pytest
 from test_lab_files import fault_of, written
 
@@ -102,3 +103,11 @@ FILES = {"a.json": JSON, "a.csv": [*RAW, *SUMMARY], "a.log": LOG}
 def test_what_is_wrong_is_said_with_its_place(tmp_path, name, text, said):
     place = said if said.startswith(":") else f": {said}"
     assert fault_of(written(tmp_path, text, name)) == f"{name}{place}"
+
+
+@pytest.mark.parametrize("column", ["rate (msg/s)", "message_bytes"])
+def test_cells_of_several_values_are_refused(tmp_path, column):
+    cells = {"rate (msg/s)": [1.0, 2.0], "message_bytes": [8, 8]} | {column: [[1.0], [2.0, 3.0]]}
+    path = tmp_path / "a.parquet"
+    pd.DataFrame(cells).to_parquet(path)
+    assert fault_of(path) == f"a.parquet: {column}: is of type list<element: double>"

@@ -160,10 +160,10 @@ def _samples(sheet: Sheet, name: str) -> list[Column]:
     """Return the numeric columns of raw samples."""
     faults: list[Fault] = []
     columns = []
-    for heading in _numeric(sheet):
-        if heading in SIZE:
+    numeric = set(_numeric(sheet)) - set(SIZE)
+    for at, heading in enumerate(sheet.headings):
+        if heading not in numeric:
             continue
-        at = sheet.headings.index(heading)
         first = {row[at]: line for line, row in reversed(sheet.rows)}  # text -> its first line
         numbers: dict[float, Printed] = {}
         for text, line in first.items():

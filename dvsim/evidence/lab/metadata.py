@@ -45,7 +45,7 @@ def about(data: Path, named: Path | None) -> About:
     if named is None and not is_file(path):
         return About()
     if not is_file(path):
-        near = nearest_beside(path, lambda other: other.suffix == ".toml")
+        near = nearest_beside(path, lambda other: other.suffix == ".toml" and is_file(other))
         raise ScenarioError.at(path, why_not(path, "a file with [lab]"), hint=near)
     document = read(path)
     table = document.data.get("lab")

@@ -176,8 +176,9 @@ def baseline(cases: Sequence[Compared]) -> Baseline | None:
             if (case.split == "fitted" and stated) or row.log_error is None:
                 continue
             predicted = seconds(law, case.message_bytes)
-            naive.append(abs(math.log(predicted / _time(case, row.lab))))
-            own.append(abs(row.log_error))
+            if predicted > 0:  # of times below a picosecond the law is 0
+                naive.append(abs(math.log(predicted / _time(case, row.lab))))
+                own.append(abs(row.log_error))
     if not naive:
         return None
     size = len(naive)

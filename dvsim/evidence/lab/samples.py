@@ -173,6 +173,11 @@ def _by_group(
     value: str,
     grouped: Sequence[str],
 ) -> list[tuple[Group, Floats]]:
+    import pyarrow as pa
+
+    for field in batch.schema:
+        if pa.types.is_nested(field.type):
+            raise ScenarioError.at(path, f"is of type {field.type}", field.name)
     frame = batch.to_pandas()
     values = frame[value].to_numpy()
     if not np.issubdtype(values.dtype, np.number):
