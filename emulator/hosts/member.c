@@ -128,6 +128,7 @@ static void is_alone(struct launch *launch)
     launch->boss = -1;
     member_last_output(launch->member);
     children_signal(launch, SIGKILL);
+    joiners_hang_up(launch); /* whoever brought a program ends it; one that is stopped, as soon as it goes on */
 }
 
 static void pass_on(struct launch *launch, int number)

@@ -1,6 +1,6 @@
 /* A job over several hosts: vicrun starts a vichost on each, and is where they meet. */
 #define _GNU_SOURCE
-#include "hosts.h"
+#include "hosts_team.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,40 +12,8 @@
 #include <unistd.h>
 
 #include "entropy.h"
-#include "launcher.h"
 
-enum { GIVE_UP_MS = 2000, LAST_MS = 10000, RECORD_NS = 1000 * 1000 /* that a host may take for a record of its traces */ };
-
-enum stage { STARTED, IS_HERE, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
-
-struct member {
-    const struct host *host;
-    pid_t pid;
-    struct line_to_host in; /* of the command: the coordinator speaks, too */
-    int out;
-    enum stage stage;
-    struct message_in said;
-    uint32_t untold;      /* bytes of its output that it has not been told of, see HOST_WRITTEN */
-    uint64_t deadline_ns; /* job_clock_ns, by which it is to be gone; 0: none yet */
-};
-
-struct team {
-    const struct options *options;
-    struct member *member;
-    struct host_address *address; /* of each host */
-    struct pollfd *watched; /* two of each host, and two */
-    uint32_t count;
-    char vichost[4096];
-    unsigned char key[HOSTS_KEY];
-    int signals, writers, code;
-    int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
-    bool started, ends, gives_up, slow /* all hosts are there, and have more time */, signalled /* by a signal that ends */;
-    struct stream output; /* of all hosts */
-    struct far_clock *clock; /* NULL: functional mode */
-    struct far_looks *looks;
-    struct far_traces *traces; /* NULL: none are wanted */
-    uint64_t deadline_ns; /* of all of them, likewise */
-};
+enum { RECORD_NS = 1000 * 1000 /* that a host may take for a record of its traces */ };
 
 static bool say(void *context, uint32_t host, uint32_t kind, const void *what, size_t bytes)
 {
@@ -64,36 +32,6 @@ static void tell_all(struct team *team, uint32_t kind, const void *what, size_t 
     }
 }
 
-static uint32_t count_from(const struct team *team, enum stage stage)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < team->count; i++) {
-        count += team->member[i].stage >= stage;
-    }
-    return count;
-}
-
-static void after_ms(struct team *team, int ms)
-{
-    uint64_t then = job_clock_ns() + (uint64_t)ms * 1000000;
-    team->deadline_ns = team->deadline_ns == 0 || then < team->deadline_ns ? then : team->deadline_ns;
-}
-
-/* The hosts end what they have started when nobody speaks to them any more. */
-static void give_up(struct team *team, int code)
-{
-    team->code = team->code != 0 ? team->code : code;
-    looks_stop(team->looks);
-    if (!team->gives_up) {
-        team->gives_up = true;
-        team->deadline_ns = 0;
-        after_ms(team, GIVE_UP_MS);
-        for (uint32_t i = 0; i < team->count; i++) {
-            line_close(&team->member[i].in);
-        }
-    }
-}
-
 static void hear_one(struct team *team, struct member *member, const struct host_head *head)
 {
     const void *what = head + 1;
@@ -104,20 +42,20 @@ static void hear_one(struct team *team, struct member *member, const struct host
         if (head->bytes == sizeof *team->address && member->stage < HAS_ADDRESS) {
             memcpy(&team->address[member - team->member], what, sizeof *team->address);
             member->stage = HAS_ADDRESS;
-            if (count_from(team, HAS_ADDRESS) == team->count) {
+            if (hosts_from(team, HAS_ADDRESS) == team->count) {
                 tell_all(team, HOST_PEERS, team->address, team->count * sizeof *team->address);
             }
         }
         break;
     case HOST_READY:
         member->stage = member->stage == HAS_ADDRESS ? IS_READY : member->stage;
-        if (count_from(team, IS_READY) == team->count && !team->started) {
+        if (hosts_from(team, IS_READY) == team->count && !team->started) {
             team->started = true;
             team->deadline_ns = 0;
             tell_all(team, HOST_START, NULL, 0);
             looks_start(team->looks);
             if (!clock_start(team->clock)) {
-                give_up(team, 1);
+                hosts_give_up(team, 1);
             }
         }
         break;
@@ -143,7 +81,7 @@ static void hear_one(struct team *team, struct member *member, const struct host
             member->stage = head->kind == HOST_ENDED ? HAS_ENDED : member->stage;
             if (ended.lost) {
                 looks_stop(team->looks);
-                after_ms(team, LAST_MS);
+                hosts_after_ms(team, LAST_MS);
             }
         }
         break;
@@ -162,31 +100,12 @@ static void tell_written(struct team *team)
     }
 }
 
-/* The command has ended; before its programs had, that is what is wrong. */
-static void has_gone(struct team *team, struct member *member)
-{
-    bool early = member->stage < HAS_ENDED;
-    close(member->out);
-    member->out = -1;
-    line_close(&member->in);
-    looks_stop(team->looks);
-    clock_lost(team->clock, (uint32_t)(member - team->member));
-    int code = host_code(member->pid, member->host, team->options->launch_with);
-    bool named = team->started && (code == 126 || code == 127); /* by vichost: a program that it cannot run */
-    if (early && !team->gives_up && !named) {
-        fprintf(stderr, "vicrun: host %s: its vichost, %s, started by '%s', ended with exit code %d%s\n", member->host->name,
-                team->vichost, team->options->launch_with, code,
-                team->started ? " while its programs ran" : " before the programs could run");
-        if (!team->started) {
-            give_up(team, code != 0 ? code : 1);
-        }
-    }
-    team->code = team->code != 0 ? team->code : code != 0 ? code : early;
-    member->stage = IS_GONE;
-}
-
 static void hear(struct team *team, struct member *member)
 {
+    if (member->closed) {
+        host_has_gone(team, member);
+        return;
+    }
     int more = message_read(member->out, &member->said);
     const struct host_head *head;
     while ((head = message_there(&member->said)) != NULL) {
@@ -201,7 +120,7 @@ static void hear(struct team *team, struct member *member)
         more = 0;
     }
     if (more == 0) {
-        has_gone(team, member);
+        host_has_closed(team, member);
     }
 }
 
@@ -214,7 +133,7 @@ static void pass_on(struct team *team)
         if (team->started) {
             looks_signal(team->looks, number);
         } else {
-            give_up(team, 128 + (int)number);
+            hosts_give_up(team, 128 + (int)number);
         }
     }
 }
@@ -230,70 +149,11 @@ static void all_have_ended(struct team *team)
     }
 }
 
-static uint64_t next_deadline_ns(struct team *team)
-{
-    uint64_t next_ns = team->deadline_ns, looks_ns = looks_due(team->looks);
-    next_ns = looks_ns != 0 && (next_ns == 0 || looks_ns < next_ns) ? looks_ns : next_ns;
-    for (uint32_t i = 0; i < team->count; i++) {
-        uint64_t one_ns = team->member[i].stage != IS_GONE ? team->member[i].deadline_ns : 0;
-        next_ns = one_ns != 0 && (next_ns == 0 || one_ns < next_ns) ? one_ns : next_ns;
-    }
-    return next_ns;
-}
-
-/* Too late: who has not come, or does not end. Hosts that are there are left more time once. */
-static void too_late(struct team *team)
-{
-    enum stage due = count_from(team, HAS_ADDRESS) < team->count ? HAS_ADDRESS : IS_READY;
-    due = count_from(team, IS_HERE) < team->count ? IS_HERE : due;
-    team->deadline_ns = 0;
-    if (!team->started && !team->gives_up && !team->slow && due != IS_HERE) {
-        team->slow = true;
-        after_ms(team, HOSTS_SLOW_MS - HOSTS_SETUP_MS);
-        return;
-    }
-    const bool begins = !team->started && !team->gives_up;
-    give_up(team, 1);
-    for (uint32_t i = 0; i < team->count; i++) {
-        struct member *member = &team->member[i];
-        bool late = begins && member->stage < due;
-        if (late) {
-            fprintf(stderr, "vicrun: host %s: %s in %d s, started by '%s'\n", member->host->name,
-                    due == IS_HERE ? "has not answered" : "is there, but was not ready",
-                    (team->slow ? HOSTS_SLOW_MS : HOSTS_SETUP_MS) / 1000, team->options->launch_with);
-        }
-        if (member->stage != IS_GONE && (late || !begins)) {
-            host_kill(member->pid);
-            has_gone(team, member);
-        }
-    }
-}
-
-/* A host that only talks is late, too. */
-static void look_at_deadlines(struct team *team)
-{
-    uint64_t now_ns = job_clock_ns();
-    if (team->deadline_ns != 0 && now_ns >= team->deadline_ns) {
-        too_late(team);
-    }
-    for (uint32_t i = 0; i < team->count; i++) {
-        struct member *member = &team->member[i];
-        bool silent = looks_give_up(team->looks, i), late = member->deadline_ns != 0 && now_ns >= member->deadline_ns;
-        if (member->stage != IS_GONE && (silent || late)) { /* the others are left the time that they have */
-            fprintf(stderr, "vicrun: host %s: its vichost has not %s: it is given up\n", member->host->name,
-                    late ? "ended 10 s after all programs had" : "answered in 10 s after a signal");
-            team->code = team->code != 0 ? team->code : 1;
-            host_kill(member->pid);
-            has_gone(team, member);
-        }
-    }
-}
-
 static void loop_hosts(struct team *team)
 {
     struct pollfd *watched = team->watched;
-    while (count_from(team, IS_GONE) < team->count) {
-        uint64_t next_ns = next_deadline_ns(team);
+    while (hosts_from(team, IS_GONE) < team->count) {
+        uint64_t next_ns = hosts_deadline_ns(team);
         int64_t left = (int64_t)(next_ns - job_clock_ns());
         int ms = next_ns == 0 ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
         for (uint32_t i = 0; i < team->count; i++) {
@@ -315,8 +175,8 @@ static void loop_hosts(struct team *team)
         writers_heard();
         pass_on(team);
         tell_written(team);
-        look_at_deadlines(team);
-        if (team->started && !team->ends && count_from(team, HAS_ENDED) == team->count) {
+        hosts_look_at_deadlines(team);
+        if (team->started && !team->ends && hosts_from(team, HAS_ENDED) == team->count) {
             all_have_ended(team);
         }
     }
@@ -334,7 +194,7 @@ static int finish_output(struct team *team)
 
 static void start_all(struct team *team, char **argv)
 {
-    after_ms(team, HOSTS_SETUP_MS);
+    hosts_after_ms(team, HOSTS_SETUP_MS);
     for (uint32_t i = 0; i < team->count; i++) {
         team->member[i] = (struct member){.host = &team->options->hosts.host[i], .out = -1, .stage = IS_GONE};
         line_open(&team->member[i].in, -1);
@@ -345,7 +205,7 @@ static void start_all(struct team *team, char **argv)
         member->stage = member->pid >= 0 ? STARTED : IS_GONE;
         if (member->pid < 0 || !host_greet(&member->in, team->options, i, team->key, argv)) {
             fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
-            give_up(team, 1);
+            hosts_give_up(team, 1);
         }
     }
 }

@@ -195,8 +195,8 @@ pid_t host_start(const char *launch_with, const char *vichost, const struct host
 /* Kill that command with all that it has started, but for what has left its process group. */
 void host_kill(pid_t pid);
 
-/* The exit code of that command, which has closed its output: it has a second to end, else it is killed, said, and 1. */
-int host_code(pid_t pid, const struct host *host, const char *launch_with);
+/* The exit code of that command, which has ended or was killed. */
+int host_code(pid_t pid);
 
 /* Say hello to it, the host of this number. False: errno says why; not if it has gone. */
 bool host_greet(struct line_to_host *in, const struct options *options, uint32_t host,

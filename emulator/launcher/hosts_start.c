@@ -8,13 +8,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launcher.h"
 #include "vic.h"
 
-enum { WORDS_MOST = 64, GONE_MS = 1000 };
+enum { WORDS_MOST = 64 };
 
 bool host_program(char path[4096], const char *option)
 {
@@ -208,16 +207,10 @@ void host_kill(pid_t pid)
     }
 }
 
-int host_code(pid_t pid, const struct host *host, const char *launch_with)
+int host_code(pid_t pid)
 {
-    int status = 0, ms = 0;
-    for (; waitpid(pid, &status, WNOHANG) == 0; ms++) {
-        if (ms == GONE_MS) {
-            fprintf(stderr, "vicrun: host %s: '%s' has closed its standard output and does not end: it is killed\n", host->name,
-                    launch_with);
-            host_kill(pid);
-        }
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return ms > GONE_MS ? 1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -129,6 +129,7 @@ void joiner_hear(struct launch *launch, uint32_t card);
 void joiner_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
 void joiner_send(const struct launch *launch, uint32_t card, uint32_t kind, int number);
 void joiner_hang_up(struct launch *launch, uint32_t card);
+void joiners_hang_up(struct launch *launch); /* nobody waits for their programs, which they end */
 void joiners_signal(const struct launch *launch, int number); /* those of other process groups */
 
 /* join.c. Bring a program into a job that runs; the exit code. */

@@ -207,6 +207,24 @@ void joiner_hang_up(struct launch *launch, uint32_t card)
     launch->joiners--;
 }
 
+void joiners_hang_up(struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        struct child *child = &launch->child[i];
+        if (child->joiner < 0) {
+            continue;
+        }
+        if (child->pidfd >= 0) {
+            close(child->pidfd);
+        }
+        launch->waiting -= child->restart_ns != 0;
+        child->pidfd = -1;
+        child->restart_ns = 0;
+        child->lost = NOT_LOST;
+        joiner_hang_up(launch, i);
+    }
+}
+
 /* The program of a joiner has ended, with all that it left. */
 static void joiner_ended(struct launch *launch, uint32_t card, int code, bool by_signal)
 {

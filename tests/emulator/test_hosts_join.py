@@ -90,6 +90,34 @@ def test_a_host_that_had_ended_goes_on_when_somebody_joins_there(serve):
     assert (result(job.process), result(first)[0]) == ((0, "0 \n", ""), 0)
 
 
+def runs(pid):
+    """Return whether there is such a process that has not ended, even if nobody waits for it."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_a_guest_that_is_stopped_keeps_no_host_when_the_launcher_is_killed(serve, tmp_path):
+    """The launch command only starts the vichost, which is not killed with vicrun."""
+    script, made = tmp_path / "starts", tmp_path / "vichosts"
+    record = f'sh -c \'echo $$ >>{made}; exec "$@"\' - "$@"'
+    script.write_text(f'#!/bin/sh\nhost=$1\nshift\nip netns exec "$host" {record}\ntrue\n')
+    script.chmod(0o755)
+    job = serve(1, 1, options=("--launch-with", f"{script} {{host}}"))
+    guest = job.begin(1, "sh", "-c", "echo here; exec sleep 100")
+    assert guest.stdout.readline() == "here\n"
+    vichosts = made.read_text().split()
+    assert len(vichosts) == 2
+    guest.send_signal(signal.SIGSTOP)
+    job.process.kill()
+    until(lambda: not any(map(runs, vichosts)), "both vichosts to end", 60)
+    guest.send_signal(signal.SIGCONT)
+    code, _, errors = result(guest)
+    assert code == 128 + 9
+    assert errors.startswith("vicrun: --join: the launcher of the job was killed\n")
+
+
 def test_a_guest_that_is_killed_ends_the_job_on_all_hosts(serve, emulator):
     job = serve(1, 1)
     guest = job.begin(1, "sh", "-c", f"echo $$; exec {emulator.program('opens')} wait")

@@ -5,7 +5,9 @@ import fcntl
 import os
 import signal
 import subprocess
+import time
 
+import pytest
 from emulator_build import SMALL
 from harness.processes import children, until
 from test_stalled_reader import PAGE, SET_SIZE, stalled
@@ -65,6 +67,27 @@ def test_programs_that_write_much_wait_and_lose_nothing(emulator, hosts):
         said, errors = job.communicate(timeout=200)
     assert (job.returncode, errors) == (0, "")
     assert sorted(said) == sorted(2 * counted(100000))
+
+
+def test_launch_commands_that_do_not_end_are_killed_together(emulator, tmp_path):
+    """Each has a second, and none has to wait for the second of another."""
+    if not (emulator.prefix / "bin" / "vichost").exists():
+        pytest.skip("needs libfabric (tests/install-packages)")
+    script, names = tmp_path / "lingers", "abcde"
+    script.write_text('#!/bin/sh\nshift\n"$@"\nexec sleep 1000 >&- 2>&-\n')
+    script.chmod(0o755)
+    hosts = ["--hosts", ",".join(f"{name}:1" for name in names), "--interface", "lo"]
+    vicrun = [str(emulator.prefix / "bin" / "vicrun"), *SMALL, *hosts, *PATIENT]
+    with subprocess.Popen(
+        [*vicrun, "--launch-with", f"{script} {{host}}", "--", "true"],
+        stderr=subprocess.PIPE, text=True,
+    ) as job:  # fmt: skip
+        until(lambda: len(children(job.pid)) == len(names), "the hosts", 60)
+        until(lambda: len(children(job.pid)) < len(names), "one that is killed", 60)
+        first = time.monotonic()
+        until(lambda: not children(job.pid), "the others", 60)
+        assert time.monotonic() - first < 2.5
+        assert (job.wait(60), job.stderr.read().count("it is killed\n")) == (1, len(names))
 
 
 def test_a_launch_command_that_closes_its_output_and_does_not_end_is_killed(
