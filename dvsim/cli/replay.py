@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,7 @@ def replay(
     """
     from dvsim.kinds.workload.session import replays
     from dvsim.kinds.workload.text import answer, matrix_table
+    from dvsim.study.atomic import write_output
 
     given = dict(_pair(override) for override in overrides)
     if card is not None and not asked["fit"]:
@@ -120,12 +122,13 @@ def replay(
     if card is not None:
         from dvsim.scenario.render import card_toml
 
-        card.write_text(card_toml(replayed[0].fabric.card), encoding="utf-8")
+        write_output(card, card_toml(replayed[0].fabric.card).encode())
     if goal is not None:
         from dvsim.kinds.workload.readers.goal import write_goal
 
-        with goal.open("w", encoding="utf-8") as file:
-            write_goal(replayed[0].graph, file)
+        schedule = io.StringIO()
+        write_goal(replayed[0].graph, schedule)
+        write_output(goal, schedule.getvalue().encode())
     if page is not None:
         _write(page, replayed[0])
     if report is not None:

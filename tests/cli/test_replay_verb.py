@@ -85,6 +85,20 @@ def test_the_timeline_and_the_schedule_are_written(tree, tmp_path):
     assert first.finish_ns == second.finish_ns
 
 
+@pytest.mark.parametrize("option", ["--goal", "--card"])
+def test_the_schedule_and_the_card_are_written_as_other_files(tree, tmp_path, option):
+    times = tmp_path / "latency.txt"
+    times.write_text("# OSU MPI Latency Test v7.3\n8 2.31\n1024 2.72\n16384 5.60\n")
+    asked = (tree, "--fabric", "fdr", "--fit", str(times), option)
+    file = tmp_path / "no" / "folder" / "yet"
+    assert ask(*asked, str(file)).exit_code == 0
+    assert file.stat().st_size > 100
+    for place in ("/dev/full", "/proc/there"):
+        done = ask(*asked, place)
+        assert done.exit_code == 1
+        assert f"cannot write {place}: No s" in done.output
+
+
 def test_python_has_the_same(tree):
     found = dvsim.replay(tree, fabric="dv206", o="1 us", L="0 ns")
     assert found.time_ps == sum(found.parts.values())

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from pathlib import Path
 
@@ -51,6 +52,19 @@ def test_a_truncated_file_is_named(kept, name):
     data = (kept.folder / name).read_bytes()
     (kept.folder / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(RunFailed, match=f"{name} is truncated or changed"):
+        load_result(kept.folder)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("end", ["pipe", "zero"])
+def test_what_is_no_file_and_may_have_no_end_is_not_read(kept, end):
+    path = kept.folder / "samples.parquet"
+    path.unlink()
+    if end == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(RunFailed, match=r"samples\.parquet is truncated or changed: 0 bytes"):
         load_result(kept.folder)
 
 

@@ -111,6 +111,9 @@ def test_osu_tables_give_the_numbers_of_the_machine_and_a_card(tmp_path):
 @pytest.mark.parametrize(
     ("fabric", "text", "message"),
     [("dv202", "# OSU MPI Latency Test\n8 1.5\n", "no numbers that can be fitted"),
+     ("fdr", "# OSU MPI Latency Test\n8 nan\n16 0\n", "has no line of a size and a latency above"),
+     ("fdr", f"# OSU MPI Latency Test\n8 1.5\n{2**64} 2\n", "other:3: is too large: 18446744073"),
+     ("fdr", f"# OSU MPI Bandwidth Test\n8 {'9' * 400}\n", "other:2: is too large: 8 999"),
      ("fdr", "num_ranks 1\nrank 0 {\ncalc 5\n}\n", "has no times of its own")],
 )  # fmt: skip
 def test_what_cannot_be_fitted_is_said(tmp_path, fabric, text, message):

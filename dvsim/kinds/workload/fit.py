@@ -46,6 +46,8 @@ ANSWER = 4  # bytes of that
 ROUNDS = 4  # of a ping-pong that is replayed
 
 _HEAD = re.compile(r"#\s*OSU MPI[\w ]* (?P<what>Latency|Bandwidth) Test")
+MOST_DIGITS = 15  # of a size
+MOST_VALUE = 1e9
 _LINE = re.compile(r"\s*(?P<size>\d+)\s+(?P<value>\d+(\.\d*)?)(\s|$)")
 
 
@@ -91,15 +93,21 @@ def _table(path: Path) -> Iterator[tuple[Graph, float]]:
     match = _HEAD.search(head.decode("utf-8", "replace"))
     if match is None or b"\0" in head:
         return
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    found = False
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
         row = _LINE.match(line)
         if row is None or float(row["value"]) == 0:
             continue
-        size, value = int(row["size"]), float(row["value"])
+        if len(row["size"]) > MOST_DIGITS or float(row["value"]) > MOST_VALUE:
+            raise ScenarioError.at(path, f"is too large: {line.strip()[:40]}", line=number)
+        size, value, found = int(row["size"]), float(row["value"]), True
         if match["what"] == "Latency":
             yield ping_pong(size), 2 * ROUNDS * value * 1000
         elif size:
             yield window(size), WINDOW * size / value * 1000
+    if not found:
+        raise ScenarioError.at(path, f"has no line of a size and a {match['what'].lower()} above 0")
 
 
 def ping_pong(size: int) -> Graph:
