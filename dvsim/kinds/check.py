@@ -140,7 +140,7 @@ class Places:
             key = str(key_path[-1])
             own = self.own(key)
             given = any(
-                known[: len(own)] == own and origin == OVERRIDES
+                known[: len(own)] == own and origin.fixes
                 for known, origin in document.origins.items()
             )
             if given and document.origin(key_path) != OVERRIDES:

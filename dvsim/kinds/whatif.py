@@ -152,6 +152,13 @@ def variants(
                 message = f"must be one of {', '.join(kind.measures)}, not '{name}'"
                 near = nearest(name, kind.measures)
                 raise ScenarioError([question.fault(("also", place), message, near)])
+    faults = [
+        fault
+        for base, at in zip(bases, members, strict=True)
+        for fault in _varied(question, base, at, tables)
+    ]
+    if faults:
+        raise ScenarioError(faults)
     documents = []
     for base, member in zip(bases, members, strict=True):
         base.data.pop("reference", None)  # what is asked here was not published
@@ -166,6 +173,20 @@ def variants(
     return documents
 
 
+def _varied(
+    question: Document, base: Document, member: Path, sections: Sequence[str]
+) -> Iterator[Fault]:
+    """Yield each key of a variant that the scenario varies: the points would not be the same."""
+    fixed = {key for name in sections for key in question.data.get(name, {})}
+    varied = base.data.get("vary", [])
+    keys = {key for table in varied if isinstance(table, dict) for key in table} - fixed
+    for index, variant in enumerate(question.data["variant"]):
+        for name in sections:
+            for key in keys.intersection(variant.get(name, {})):
+                message = f"is varied by '{member.stem}'; fix it in [{name}] of the question first"
+                yield question.fault(("variant", index, name, key), message)
+
+
 def _lay(
     document: Document,
     member: Path,
@@ -178,12 +199,12 @@ def _lay(
     given = question.at(at) if at else question.data
     tables = {key: given[key] for key in sections if key in given}
     origins = {
-        known[len(at) :]: Origin(origin.file, origin.line, at)
+        known[len(at) :]: Origin(origin.file, origin.line, at, fixes=True)
         for known, origin in question.origins.items()
         if known[: len(at)] == at
     }
     here = question.origin(at)
-    layer = Document(tables, origins | {(): Origin(here.file, here.line, at)}).copy()
+    layer = Document(tables, origins | {(): Origin(here.file, here.line, at, fixes=True)}).copy()
     document.merge(layer)
     times = given.get("times", {})
     if times:
@@ -199,7 +220,7 @@ def _lay(
                 raise ScenarioError([question.fault(place, message, near)])
             written = question.origin(place)
             # what comes out may be beyond a bound, and that is said of the key that multiplies
-            origin = Origin(written.file, written.line, (*at, "times"))
+            origin = Origin(written.file, written.line, (*at, "times"), fixes=True)
             document.merge(Document(tree, {(): origin}))
 
 
@@ -237,7 +258,9 @@ def _numbers(scenario: Spec) -> Iterator[str]:
         dotted((*path, item.name))
         for path, table in scenario.tables()
         for item in fields(table)
-        if is_number(getattr(table, item.name)) and unit_of(type(table), item.name) is None
+        if is_number(getattr(table, item.name))
+        and unit_of(type(table), item.name) is None
+        and item.name not in scenario.keys
     )
     for role, card in scenario.cards.items():
         for name, parameter in card.parameters.items():

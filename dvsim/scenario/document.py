@@ -36,12 +36,14 @@ CARD_ROLES = (
 class Origin(NamedTuple):
     """Where a value was written: a file and a line, or ``overrides`` and none.
 
-    `inside` leads to the key in that file, where the tree is only a part of it.
+    `inside` leads to the key in that file, where the tree is only a part of it; what `fixes` a key
+    ends that it is varied.
     """
 
     file: str
     line: int | None = None
     inside: KeyPath = ()
+    fixes: bool = False
 
     def __str__(self) -> str:
         """Return the short form, without folders."""
@@ -53,7 +55,7 @@ class Origin(NamedTuple):
         return Fault(self.file, self.line, dotted(self.inside + path), message, hint)
 
 
-OVERRIDES = Origin(Argument("overrides"))
+OVERRIDES = Origin(Argument("overrides"), fixes=True)
 
 
 @dataclass

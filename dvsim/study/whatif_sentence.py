@@ -17,6 +17,7 @@ from dvsim.study.statistics import Estimate
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
 CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance
 ALIKE = 0.02  # relative; a variant that gives so little less than the best gives all of it
+MOST = 6  # scenarios of which each is named
 NARROW = 0.1  # half of an interval around 1 that still says "nothing changes"
 
 
@@ -116,6 +117,9 @@ def _as_good(ratio: Estimate, most: float) -> bool:
 
 
 def _at(group: Sequence[Gain]) -> str:
+    if len(group) > MOST:
+        first, last = group[0], group[-1]
+        return f"{_times(first)} at {first.label} to {_times(last)} at {last.label}"
     return ", ".join(f"{_times(gain)} at {gain.label}" for gain in group)
 
 

@@ -145,6 +145,25 @@ def test_open_questions_are_about_it_too(asked, tmp_path):
     assert (status, err) == (2, f"question.toml:6: {expected}\n")
 
 
+def test_a_question_fixes_a_key_before_a_variant_changes_it(asked, tmp_path):
+    variant = QUESTION.replace('times = { "queue.customers" = 0.5 }', "queue = { load = 0.6 }")
+    (tmp_path / "question.toml").write_text(variant)
+    status, out, _ = asked("check", "question.toml")
+    expected = "is varied by 'queue'; fix it in [queue] of the question first"
+    assert (status, out) == (2, f"question.toml:15: variant.0.queue.load: {expected}\n")
+    fixed = QUESTION.replace("20_000", "20_000\nload = 0.5")
+    for change in ("queue = { load = 0.6 }", 'times = { "queue.load" = 1.2 }'):
+        text = fixed.replace('times = { "queue.customers" = 0.5 }', change)
+        (tmp_path / "question.toml").write_text(text)
+        how = ("--replications", "5", "--json", "--workers", "1")
+        status, out, err = asked("run", "question.toml", *how)
+        assert status == 0, err
+        (answer,) = json.loads(out)["answers"]
+        assert [one["member"] for one in answer["outcomes"]] == ["queue", "queue"]
+        assert answer["outcomes"][1]["ratio"]["value"] == pytest.approx(1.5, rel=0.1)
+        assert "would raise wait (x 1." in answer["answer"]
+
+
 WAITS = """load,wait (services),busy
 0.50,1.02,0.5
 0.8,3.1,0.8
