@@ -210,7 +210,7 @@ def sweep(
     scenario: str | os.PathLike[str],
     vary: Mapping[str, str | Iterable[object]],
     *,
-    together: Sequence[str] = (),
+    together: str | Sequence[str] = (),
     where: str | None = None,
     sample: str | None = None,
     seed: int = 1,
@@ -255,10 +255,13 @@ def sweep(
 
     if not hasattr(vary, "items"):
         raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')
-    texts = [
-        f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"
-        for key, values in vary.items()
-    ]
+    texts = []
+    for key, values in vary.items():
+        if not isinstance(values, str) and not hasattr(values, "__iter__"):
+            raise TypeError(f"vary: {key} takes a list, or a range in a text, not {values!r}")
+        listed = values if isinstance(values, str) else ",".join(map(str, values))
+        texts.append(f"{_key(key)}={listed}")
+    together = [together] if isinstance(together, str) else together
     with by_argument([*ARGUMENTS, "together", "where", "sample", "scheduler"]):
         points = plan(texts, together=together, where=where, sample=sample, seed=seed)
         fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]

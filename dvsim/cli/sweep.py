@@ -150,6 +150,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     elif given["slurm"] is not None:
         from dvsim.study.sweeps.slurm import script
 
+        if given["shard"] is not None:
+            raise click.UsageError("--slurm runs all parts; leave out --shard")
         where = given["sweeps"], given["report"]
         click.echo(script(ready, typed(), given["slurm"], *where), nl=False)
     else:

@@ -177,6 +177,12 @@ def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
     assert tables(desk / "a") == tables(desk / "b")
 
 
+def test_a_slurm_script_is_of_all_parts(sweep):
+    done = sweep(*VARY, *HOW, "--slurm", "3", "--shard", "1/3")
+    assert done.returncode == 2
+    assert "--slurm runs all parts; leave out --shard" in done.stderr
+
+
 def test_a_page_that_is_asked_for_is_one_of_the_whole_sweep_too(sweep):
     for asked in ([], ["--report", "page.html"]):
         script = sweep.script(*VARY, *HOW, "--slurm", "3", *asked)

@@ -84,6 +84,7 @@ def test_of_a_run(asked, said):
         ({"sokets": [1, 2]}, {}, "vary: sokets: unknown key"),
         ({"sockets": [1, 2]}, {"sockets": 3}, "overrides: sockets: is varied, too"),
         ({"sockets": [1, 2]}, {"together": ["sockets,foo"]}, "together: sockets,foo: 'foo' is not"),
+        ({"sockets": [1, 2]}, {"together": "sockets,foo"}, "together: sockets,foo: 'foo' is not"),
         ({"sockets": [1, 2]}, {"where": "socket < 2"}, "where: socket < 2: 'socket' is not varied"),
         ({"sockets": [1, 2]}, {"sample": "sobol:3"}, "sample: sobol:3: 3 is no power of two"),
         ({"sockets": [1, 2]}, {"scale": -1}, "scale: -1 is not above 0"),
@@ -146,6 +147,8 @@ def test_a_name_is_no_run_and_a_text_says_nothing_of_several_values():
     for wrong in ("h3", None):
         with pytest.raises(TypeError, match=f"validate takes what run returned, not {wrong!r}"):
             dvsim.validate(wrong)
+    with pytest.raises(TypeError, match="vary: sockets takes a list, or a range in a text, not 3"):
+        dvsim.sweep("h3/dv-8", {"sockets": 3})
     for vary in ("sockets=1,2", ["sockets=1,2"]):
         with pytest.raises(TypeError, match="vary is a dict of values by key"):
             dvsim.sweep("h3/dv-8", vary)

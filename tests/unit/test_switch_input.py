@@ -8,10 +8,15 @@ from dvsim.fabric.switch import Switch
 HOT = "hot must be such as {'fraction': 0.1, 'outputs': [0]} or (0.1, [0]), "
 
 
+HEIGHT = "height must be a power of two from 2 to 1048576"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"height": 12}, "height must be a power of two from 2 to 1048576, is 12; nearest 8 or 16"),
+        ({"height": 10**30}, f"{HEIGHT}, is {10**30}; nearest 1048576"),
+        ({"height": -(10**30)}, f"{HEIGHT}, is -{10**30}; nearest 2"),
         ({"height": 1}, "height must be a power of two from 2 to 1048576, is 1; nearest 2"),
         (
             {"height": 3_000_000},

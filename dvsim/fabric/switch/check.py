@@ -58,7 +58,7 @@ def choice(name: str, value: Any, allowed: Collection[str], argument: str = "") 
 
 def power_of_two(name: str, value: Any) -> int:  # noqa: ANN401
     """Return a power of two from 2 to 2^20."""
-    number = whole(name, value, -(1 << 62), 1 << 62)
+    number = whole(name, value, value)
     if 2 <= number <= MOST_HEIGHT and number & (number - 1) == 0:
         return number
     below = 1 << max(number, 1).bit_length() - 1
