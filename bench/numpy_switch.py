@@ -14,6 +14,9 @@ Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
 
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
 def mix(x: Words) -> Words:
     """Return the output function of SplitMix64, element by element."""
     x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -30,7 +33,10 @@ def reverse(values: Counts, bits: int) -> Counts:
 
 
 class NumpySwitch:
-    """A switch of `height` x `angles`, crossing `brc`; -1 marks an empty node."""
+    """A switch of `height` x `angles`, crossing `brc`; -1 marks an empty node.
+
+    There are at least 64 heights, and the angles are a power of two.
+    """
 
     def __init__(self, height: int, angles: int, seed: int = 1) -> None:
         self.height, self.angles = height, angles
@@ -47,9 +53,36 @@ class NumpySwitch:
         self.to = [np.full((angles, height), -1, dtype=np.int64) for _ in range(self.n + 1)]
         self.born = [np.zeros((angles, height), dtype=np.int64) for _ in range(self.n + 1)]
         self.angle = np.arange(angles)[:, None]
-        self.port = self.angle * height + self.u
         self.now = self.offered = self.accepted = self.delivered = 0
         self.hops = np.zeros(1, dtype=np.int64)
+
+    def bits(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+        """Return one bit of so many numbers for each lane and bit-reversed height."""
+        steps = np.arange(first, first + count, dtype=np.uint64)[:, None]
+        words = mix(self.keys + steps * STEP)
+        bits = np.unpackbits(words.view(np.uint8), axis=-1, bitorder="little").view(bool)
+        places = bits.reshape(count, -1, self.angles, 8, 8).swapaxes(-1, -2)
+        return places.swapaxes(1, 2).reshape(count, self.angles, self.height)
+
+    def arrivals(self, threshold: int) -> tuple[npt.NDArray[np.bool_], Counts]:
+        """Return where packets arrive, and their addresses, for each angle and height."""
+        blocks = self.angles * self.height // 64
+        index = self.now * blocks + np.arange(blocks)
+        self.keys = mix(self.key + index.astype(np.uint64) * STEP)
+        count = self.n + self.angles.bit_length() - 1
+        to = np.tensordot(1 << np.arange(count), self.bits(0, count), 1)
+        arrives, even = np.zeros(to.shape, bool), np.ones(to.shape, bool)
+        for k in range(32):  # highest bit first, until all differ from the threshold
+            if threshold & ((1 << (32 - k)) - 1) == 0 or not even.any():
+                break
+            (bit,) = self.bits(count + k, 1)
+            if threshold >> (31 - k) & 1:
+                arrives |= even & ~bit
+            even &= bit == bool(threshold >> (31 - k) & 1)
+        angle = (to // self.height + self.angle) % self.angles
+        to = angle * self.height + self.u[to % self.height]
+        arrives, to = (np.roll(one, self.now, axis=0)[:, self.u] for one in (arrives, to))
+        return arrives, to
 
     def step(self, threshold: int) -> None:
         """Run one slot."""
@@ -68,12 +101,7 @@ class NumpySwitch:
             to[c + 1][down], born[c + 1][down] = ahead[down], ahead_born[down]
             ahead[down] = -1
             to[c], born[c] = ahead[:, self.cross[c]], ahead_born[:, self.cross[c]]
-        index = (self.now * self.angles * self.height + self.port).astype(np.uint64)
-        x = mix(self.key + index * np.uint64(0x9E3779B97F4A7C15))
-        arrives = (x >> np.uint64(32)).astype(np.int64) < threshold
-        address = (x & np.uint64(0xFFFFFFFF)) * np.uint64(self.angles * self.height)
-        address = (address >> np.uint64(32)).astype(np.int64)
-        address = address // self.height * self.height + self.u[address % self.height]
+        arrives, address = self.arrivals(threshold)
         taken = arrives & (to[0] < 0)
         to[0][taken], born[0][taken] = address[taken], self.now
         self.offered += int(arrives.sum())

@@ -41,6 +41,7 @@ SOURCES = (
     "models/vortex/frame.c",
     "models/vortex/kernel.c",
     "models/vortex/traffic.c",
+    "models/vortex/draws.c",
     "models/vortex/inject.c",
     "models/vortex/slot.c",
     "models/vortex/slices.c",

@@ -2,7 +2,7 @@
 #include "vortex/switch.h"
 
 /* Nodes of a cylinder from which on slices are faster than words; switches side by side, of `carried`. */
-enum { LEAST_SLICED = 1024, LEAST_CARRIED = 32 };
+enum { LEAST_SLICED = 1024, LEAST_OF_BLOCKS = 256, LEAST_CARRIED = 32 };
 
 static int good_shape(const dvsim_vortex_params *p)
 {
@@ -86,11 +86,23 @@ int dvsim_is_sliced(const dvsim_vortex_params *p)
 {
     const int little = (const union { uint16_t two; uint8_t one; }){.two = 1}.one;
     const int carried = p->injection == DVSIM_INJECT_CARRIED;
-    const int large = p->height * p->angles * p->replications >= LEAST_SLICED &&
+    const int64_t least = !carried && p->height >= DVSIM_BLOCK ? LEAST_OF_BLOCKS : LEAST_SLICED;
+    const int large = p->height * p->angles * p->replications >= least &&
                       (!carried || p->replications >= LEAST_CARRIED);
     return little && (p->layout == DVSIM_LAYOUT_SLICES || (p->layout == DVSIM_LAYOUT_BEST && large)) &&
            (p->injection == DVSIM_INJECT_DROP || carried) && p->crossing != DVSIM_CROSS_RANDOM &&
            !dvsim_is_packetwise(p);
+}
+
+int dvsim_is_drawn(const dvsim_vortex_params *p)
+{
+    return p->injection == DVSIM_INJECT_DROP && p->trace_start == NULL && p->burst_slots == 0 &&
+           p->destination == NULL && p->hots == 0;
+}
+
+int dvsim_enters_drawn(const dvsim_vortex_params *p)
+{
+    return dvsim_is_drawn(p) && !dvsim_is_sliced(p) && !dvsim_is_packetwise(p);
 }
 
 int dvsim_has_queues(const dvsim_vortex_params *p)
@@ -124,15 +136,16 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
         bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
     }
     if (!dvsim_is_sliced(p)) {
-        bytes += ports * (8 * cylinders + 4 * parts * (p->injection != DVSIM_INJECT_CARRIED));
+        bytes += ports * 8 * cylinders;
     }
     if (p->injection == DVSIM_INJECT_CARRIED) {
         return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) + (dvsim_is_sliced(p) ? dvsim_pools_bytes(p) : 0) +
                dvsim_sparse_bytes(p, p->angles * p->replications);
     }
-    for (int64_t i = 0, first = 0; dvsim_is_sliced(p) && i < parts; i++) {
+    for (int64_t i = 0, first = 0; i < parts; i++) {
         const int64_t lanes = (p->angles * p->replications - first) / (parts - i);
-        bytes += dvsim_slices_bytes(p, lanes);
+        bytes += dvsim_is_sliced(p) ? dvsim_slices_bytes(p, lanes) : 0;
+        bytes += dvsim_enters_drawn(p) ? dvsim_drawn_bytes(p, lanes) : 0;
         first += lanes;
     }
     bytes += ports * (48 * parts + 32); /* counts per port */

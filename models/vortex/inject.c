@@ -10,20 +10,10 @@ static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arr
 
 void dvsim_add_tally(dvsim_shard *s)
 {
-    const int64_t places = s->vortex->params.height * 2 * s->vortex->columns;
-    if (s->tallied == 0) {
-        return;
-    }
-    s->tallied = 0;
-    if (s->vortex->sliced) {
+    if (s->tallied > 0) {
+        s->tallied = 0;
         dvsim_slices_tallied(s);
-        return;
     }
-    for (int64_t i = 0; i < places; i++) {
-        s->offered_at[i] += s->tally[2 * i];
-        s->accepted_at[i] += s->tally[2 * i + 1];
-    }
-    memset(s->tally, 0, (size_t)(2 * places));
 }
 
 void dvsim_close(dvsim_shard *s)
@@ -39,35 +29,61 @@ void dvsim_close(dvsim_shard *s)
     }
 }
 
-/* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data, all rows
- * in one call. s->into holds the height of each row. */
-static void plain(dvsim_shard *s, int64_t now)
+static int64_t whole_words(const dvsim_vortex_params *p, int64_t lanes)
+{
+    return (p->height * lanes + 63) / 64 * 64;
+}
+
+int64_t dvsim_drawn_bytes(const dvsim_vortex_params *p, int64_t lanes)
+{
+    const int64_t slices = 1 + dvsim_bits(p->height) + dvsim_phase_bits(p);
+    return dvsim_draws_bytes(p, lanes, lanes) + slices * dvsim_slices_stride((p->height * lanes + 7) / 8) +
+           8 * whole_words(p, lanes);
+}
+
+int dvsim_create_drawn(dvsim_shard *s)
+{
+    const dvsim_vortex_params *p = &s->vortex->params;
+    const int64_t nodes = whole_words(p, s->lanes);
+    if (!dvsim_draws_create(p, s->first, s->lanes, s->lanes, &s->draws)) {
+        return 0;
+    }
+    s->arrivals = dvsim_slices_memory((1 + s->draws.height_bits + s->draws.phase_bits) * s->draws.stride);
+    s->arrives = (uint32_t *)(void *)dvsim_slices_memory(4 * nodes);
+    s->addresses = (uint32_t *)(void *)dvsim_slices_memory(4 * nodes);
+    return s->arrivals && s->arrives && s->addresses;
+}
+
+/* Drawn arrivals are what load-latency curves are made of: no state, no branch on data. s->into holds the height of
+ * each row. */
+static void enter_drawn(dvsim_shard *s, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const int64_t shift = now % v->params.angles * v->params.replications;
-    const dvsim_arrivals arrivals = {
-        .first = (uint64_t)now * (uint64_t)v->ports,
-        .threshold = v->params.arrival_threshold,
-        .outputs = (uint64_t)(v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->ports : v->params.height),
-        .packet = dvsim_packet(v->layout, (uint64_t)now, (uint64_t)now),
-    };
-    const dvsim_inputs inputs = {
-        .cells = s->cells,
+    const dvsim_draws *d = &s->draws;
+    const int64_t first = s->first + now % v->params.angles * v->params.replications;
+    const uint64_t outputs = d->angles << d->height_bits;
+    s->kernel->draw(d, now, s->arrivals);
+    for (int64_t x = 0; x < v->params.height * s->lanes; x += 64) {
+        s->kernel->read(s->arrivals + x / 8, d->stride, 1, s->arrives + x);
+        s->kernel->read(s->arrivals + d->stride + x / 8, d->stride, d->height_bits + d->phase_bits, s->addresses + x);
+    }
+    const dvsim_entrance entrance = {
         .rows = v->params.height,
         .lanes = s->lanes,
+        .cells = s->cells,
         .heights = s->into,
-        .draws = s->draws,
+        .arrives = s->arrives,
+        .address = s->addresses,
         .allowed = s->allowed,
-        .offered = s->offered_at + s->first + shift,
-        .accepted = s->accepted_at + s->first + shift,
+        .ahead = s->ahead,
+        .outputs = outputs,
+        .around = v->params.exit_rule == DVSIM_EXIT_ANGLE ? outputs : 0,
+        .packet = dvsim_packet(v->layout, (uint64_t)now, (uint64_t)now),
+        .offered = s->offered_at + first,
+        .accepted = s->accepted_at + first,
         .counters_apart = 2 * v->columns,
-        .tally = s->tally + 2 * (s->first + shift),
-        .tally_row = 4 * v->columns,
     };
-    s->kernel->enter(&inputs, &arrivals);
-    if (++s->tallied == DVSIM_TALLY_SLOTS) {
-        dvsim_add_tally(s);
-    }
+    s->kernel->enter(&entrance);
 }
 
 /* Whether a packet wants to enter at a port, its address, and the slot in which it arrived there. */
@@ -103,7 +119,9 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
         *arrived = v->head[port];
         return dvsim_arrival(v, seed, a, u, v->head[port], to);
     default: {
-        int arrives = dvsim_arrival(v, seed, a, u, now, to);
+        const int arrives = dvsim_is_drawn(&v->params)
+                                ? dvsim_draws_arrival(&v->params, seed, a, u, now, to)
+                                : dvsim_arrival(v, seed, a, u, now, to);
         *offered += arrives;
         return arrives;
     }
@@ -147,11 +165,9 @@ void dvsim_inject(dvsim_shard *s, int64_t now)
 {
     dvsim_vortex *v = s->vortex;
     const dvsim_vortex_params *p = &v->params;
-    const int simple = p->injection == DVSIM_INJECT_DROP && !v->packetwise && p->trace_start == NULL &&
-                       p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
     dvsim_frame_values(&v->frame, 0, now + 1, s->into);
-    if (simple) {
-        plain(s, now);
+    if (dvsim_enters_drawn(p)) {
+        enter_drawn(s, now);
     } else {
         for (int64_t row = 0; row < p->height; row++) {
             general(s, now, s->into[row], s->cells + row * s->lanes);

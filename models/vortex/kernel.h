@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "vortex/draws.h"
 #include "vortex/slices.h"
 
 typedef struct {
@@ -37,31 +38,20 @@ enum { DVSIM_MATCH_ROOM = 8 };
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,
                                int64_t lanes, int32_t *found, int64_t *present);
 
-/* Plain Bernoulli arrivals at all inputs of a shard. Each input whose draw is below the threshold
- * has a packet for an output that the draw's low half chooses; it enters if the cell is free and is gone
- * otherwise. */
+/* What arrives at the inputs of a shard of words enters cells that are free. */
 typedef struct {
-    uint64_t first;     /* index of the draw of height 0, angle 0 */
-    uint64_t threshold; /* of the draw's high half */
-    uint64_t outputs;   /* addresses 0 .. outputs - 1 */
-    uint64_t packet;    /* a packet without its address */
-} dvsim_arrivals;
-typedef struct {
-    uint64_t *cells; /* of row 0 */
     int64_t rows, lanes;
-    const int64_t *heights;      /* of each row, bit-reversed */
-    const uint64_t *draws;       /* of each lane: key + (angle << n) * DVSIM_DRAW_STEP */
-    const uint64_t *allowed;     /* of each lane: all ones if it injects */
-    int64_t *offered, *accepted; /* of height 0; a height further by counters_apart */
+    uint64_t *cells;
+    const int64_t *heights;            /* of each row, bit-reversed */
+    const uint32_t *arrives, *address; /* [height][lane] as drawn, */
+    const uint64_t *allowed;           /* [lane] 1 if it injects, */
+    const uint64_t *ahead;             /* [lane] added to its addresses, which begin again behind `outputs`: */
+    uint64_t outputs, around;          /*   `around` is subtracted */
+    uint64_t packet;                   /* without its address */
+    int64_t *offered, *accepted;       /* of height 0; a height further by counters_apart */
     int64_t counters_apart;
-    /* Instead of there, a kernel may count arrivals in tally[height * tally_row + 2 * lane] and what enters
-     * in the byte behind. The caller adds the bytes to the counters before they can overflow. Up to
-     * DVSIM_TALLY_ROOM bytes behind the last lane are read and written. */
-    uint8_t *tally;
-    int64_t tally_row;
-} dvsim_inputs;
-enum { DVSIM_TALLY_SLOTS = 255, DVSIM_TALLY_ROOM = 14 };
-typedef void dvsim_enter_fn(const dvsim_inputs *inputs, const dvsim_arrivals *arrivals);
+} dvsim_entrance;
+typedef void dvsim_enter_fn(const dvsim_entrance *entrance);
 
 typedef struct {
     const char *name;

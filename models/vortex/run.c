@@ -15,8 +15,7 @@ static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
     const dvsim_vortex *v = s->vortex;
     s->column[lane] += (angle - s->angle[lane]) * v->params.replications;
     s->angle[lane] = angle;
-    s->draws[lane] = s->keys[lane] + ((uint64_t)angle << v->n) * DVSIM_DRAW_STEP;
-    s->allowed[lane] = v->params.injecting[angle] ? UINT64_MAX : 0;
+    s->allowed[lane] = v->params.injecting[angle];
     s->leaving[lane] = DVSIM_PRESENT;
     if (v->params.exit_rule == DVSIM_EXIT_ANGLE) {
         s->leaving[lane] |= (uint64_t)angle << v->n;

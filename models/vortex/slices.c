@@ -89,7 +89,7 @@ int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
     const int64_t slices = dvsim_slices_before(n, n + 1, phase_bits + LEAST_STAMP);
     const int64_t shared = (1 + n + phase_bits) + n + 3;
     return (strips * slices + shared) * dvsim_slices_stride(p->height * padded / 8) +
-           strips * (20 * pattern_of(padded) + pattern_of(padded) / 8 + 8 * (n + 1)) +
+           strips * (pattern_of(padded) / 8 + dvsim_draws_bytes(p, own, padded) + 8 * (n + 1)) +
            3 * 2 * p->angles * p->replications * p->height;
 }
 
@@ -114,16 +114,15 @@ int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k)
     return whole;
 }
 
-static int create_strip(const dvsim_vortex *v, dvsim_slices *k)
+static int create_strip(const dvsim_shard *s, dvsim_slices *k)
 {
+    const dvsim_vortex *v = s->vortex;
     const int64_t slices = dvsim_slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits);
     k->cylinders = dvsim_slices_memory(slices * k->stride);
     k->population = (int64_t *)(void *)dvsim_slices_memory(8 * (v->n + 1));
-    k->start = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
-    k->angle = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
     k->inputs = (uint64_t *)(void *)dvsim_slices_memory(k->pattern / 8);
-    k->back = (uint32_t *)(void *)dvsim_slices_memory(4 * k->pattern);
-    return k->cylinders && k->population && k->start && k->angle && k->inputs && k->back;
+    return k->cylinders && k->population && k->inputs &&
+           dvsim_draws_create(&v->params, s->first + k->first, k->own, k->lanes, &k->draws);
 }
 
 int dvsim_slices_create(dvsim_shard *s)
@@ -154,7 +153,7 @@ int dvsim_slices_create(dvsim_shard *s)
     for (int64_t i = 0; i < s->strips; i++) {
         s->slices[i] = common;
         s->slices[i].first = i * common.own;
-        whole = create_strip(v, &s->slices[i]) && whole;
+        whole = create_strip(s, &s->slices[i]) && whole;
     }
     return whole;
 }
@@ -163,7 +162,7 @@ void dvsim_slices_free(dvsim_shard *s)
 {
     for (int64_t i = 0; s->slices != NULL && i < s->strips; i++) {
         dvsim_slices *k = &s->slices[i];
-        void *own[] = {k->cylinders, k->population, k->start, k->angle, k->inputs, k->back};
+        void *own[] = {k->cylinders, k->population, k->inputs, k->draws.start};
         void *shared[] = {k->arrivals, k->value, k->open[0], k->open[1], k->wants,
                           k->tally[0], k->tally[1], k->tally[2]};
         const size_t pooled = s->vortex->params.injection == DVSIM_INJECT_CARRIED; /* cylinders of all strips in one */
@@ -177,38 +176,30 @@ void dvsim_slices_free(dvsim_shard *s)
     free(s->slices);
 }
 
-void dvsim_slices_open(const dvsim_vortex *v, dvsim_slices *k)
+void dvsim_slices_open(const dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
+    const dvsim_vortex_params *p = &s->vortex->params;
+    const int64_t first = s->first + k->first, angles = p->angles;
+    int64_t angle = (first / p->replications + now % angles) % angles, replication = first % p->replications;
     memset(k->inputs, 0, (size_t)k->pattern / 8);
-    for (int64_t row = 0; v->params.arrival_threshold > 0 && row < k->pattern; row += k->lanes) {
-        for (int64_t x = row; x < row + k->own; x++) {
-            k->inputs[x / 64] |= (uint64_t)v->params.injecting[k->angle[x]] << x % 64;
+    k->all_open = k->own == k->lanes;
+    for (int64_t lane = 0; lane < k->own; lane++) {
+        k->all_open &= p->injecting[angle];
+        for (int64_t x = lane; p->injecting[angle] && x < k->pattern; x += k->lanes) {
+            k->inputs[x / 64] |= UINT64_C(1) << x % 64;
+        }
+        if (++replication == p->replications) {
+            replication = 0;
+            angle = angle + 1 == angles ? 0 : angle + 1;
         }
     }
-}
-
-/* Patterns of draws as they are before slot `now`. */
-static void stand(const dvsim_shard *s, dvsim_slices *k, int64_t now)
-{
-    const dvsim_vortex *v = s->vortex;
-    const int64_t angles = v->params.angles;
-    for (int64_t x = 0; x < k->pattern; x++) {
-        const int64_t lane = x % k->lanes, u = x / k->lanes;
-        const int64_t i = (s->first + k->first + lane) / v->params.replications % angles;
-        const int64_t angle = (i + now % angles + angles - 1) % angles;
-        const uint64_t seed = dvsim_seed_of(v, (s->first + k->first + lane) % v->params.replications);
-        k->angle[x] = (uint64_t)angle;
-        k->back[x] = v->params.exit_rule == DVSIM_EXIT_ANGLE ? (uint32_t)i << v->n : 0;
-        k->start[x] = dvsim_mix(seed) + (((uint64_t)angle << v->n) + (uint64_t)u) * DVSIM_DRAW_STEP;
-    }
-    dvsim_slices_open(v, k);
-    k->check_at = now;
 }
 
 void dvsim_slices_stand(dvsim_shard *s, int64_t now)
 {
     for (int64_t i = 0; i < s->strips; i++) {
-        stand(s, &s->slices[i], now);
+        dvsim_slices_open(s, &s->slices[i], now);
+        s->slices[i].check_at = now;
     }
 }
 

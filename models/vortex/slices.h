@@ -20,6 +20,8 @@
 
 #include <stdint.h>
 
+#include "vortex/draws.h"
+
 /* Where bits are read that belong to bit x: at x + at[0], and at x + at[1] where `select` is 1, round the end. */
 typedef struct {
     int64_t at[2];
@@ -57,22 +59,6 @@ typedef struct {
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 
-/* Plain Bernoulli arrivals, as slices. */
-typedef struct {
-    int64_t nodes; /* a multiple of 64 */
-    int64_t pattern;
-    const uint64_t *start, *inputs;
-    const uint32_t *back;
-    uint32_t most; /* the largest high half of a draw that is an arrival */
-    uint64_t first, step; /* first draw, and how much further those of the next pattern are */
-    uint64_t outputs;
-    int shift;      /* outputs are 2^(32 - shift); 0: no power of two, or 2^32 */
-    uint32_t round; /* outputs; added to an address that is below `back` */
-    int64_t bits, stride;
-    uint8_t *present, *address;
-} dvsim_draws;
-typedef void dvsim_draw_fn(const dvsim_draws *draws);
-
 /* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte; `tally_row` is 1 if there is one
  * lane only. Row r counts in row (r + turn) ^ flip, modulo `rows`. */
 typedef struct {
@@ -81,6 +67,7 @@ typedef struct {
     uint8_t *tally;
     int64_t tally_row;
 } dvsim_tally;
+enum { DVSIM_TALLY_SLOTS = 255 };
 typedef void dvsim_tally_fn(const dvsim_tally *tally);
 
 /* 64 nodes as numbers of so many bits, and back where `mask` says so. */
@@ -101,12 +88,10 @@ typedef struct {
     int64_t apart;       /* of `carried`, see pools.c; `first` and `own` are switches then */
     /* of others: */
     int64_t check_at; /* before this slot no stamp is too short */
-    /* of the first `pattern` nodes of `arrivals`, which then repeat: */
-    int64_t pattern;
-    uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */
-    uint64_t *angle;     /* where the lane stands */
-    uint64_t *inputs;    /* bits: nodes at angles with inputs; none if nothing ever arrives */
-    uint32_t *back;      /* angle << n of the lane in slot 0 */
+    dvsim_draws draws;
+    int64_t pattern;  /* bits of `inputs`, which then repeat: */
+    uint64_t *inputs; /* the nodes of `arrivals` that are at angles with inputs */
+    int all_open;     /* all are */
     /* all strips of a shard have those of the first one: */
     uint8_t *arrivals; /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
     uint8_t *value;    /* [n] bit c of x / lanes */

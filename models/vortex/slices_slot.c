@@ -108,48 +108,21 @@ void dvsim_slices_descend(dvsim_shard *s, dvsim_slices *k, int64_t now)
     }
 }
 
-/* Every lane goes on by one angle. */
-static void turn(const dvsim_vortex *v, dvsim_slices *k)
-{
-    const uint64_t angles = (uint64_t)v->params.angles, on = DVSIM_DRAW_STEP << v->n, back = on * angles;
-    uint64_t *restrict start = k->start, *restrict angle = k->angle;
-    for (int64_t x = 0; x < k->pattern; x++) {
-        const uint64_t next = angle[x] + 1, round = -(uint64_t)(next == angles);
-        angle[x] = next & ~round;
-        start[x] += on - (back & round);
-    }
-    if (memchr(v->params.injecting, 0, (size_t)angles) != NULL) {
-        dvsim_slices_open(v, k);
-    }
-}
-
-static int is_plain(const dvsim_vortex_params *p)
-{
-    return p->trace_start == NULL && p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
-}
-
+/* Arrivals, where an angle has inputs. */
 static void draw(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const int64_t angles = v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->params.angles : 1;
-    const dvsim_draws d = {
-        .nodes = 8 * k->size,
-        .pattern = k->pattern,
-        .start = k->start,
-        .inputs = k->inputs,
-        .back = k->back,
-        .first = (uint64_t)now * (uint64_t)v->ports * DVSIM_DRAW_STEP,
-        .step = (uint64_t)(k->pattern / k->lanes) * DVSIM_DRAW_STEP,
-        .outputs = (uint64_t)(angles * v->params.height),
-        .shift = (angles & (angles - 1)) == 0 ? 32 - dvsim_bits(angles << v->n) : 0,
-        .most = (uint32_t)(v->params.arrival_threshold - 1),
-        .round = (uint32_t)(angles << v->n),
-        .bits = v->n + k->phase_bits,
-        .stride = k->stride,
-        .present = k->arrivals,
-        .address = k->arrivals + k->stride,
-    };
-    s->kernel->draw(&d);
+    if (memchr(v->params.injecting, 0, (size_t)v->params.angles) != NULL) {
+        dvsim_slices_open(s, k, now);
+    }
+    s->kernel->draw(&k->draws, now, k->arrivals);
+    for (int64_t i = 0, at = 0; !k->all_open && i < k->size; i += 8) {
+        uint64_t word;
+        memcpy(&word, k->arrivals + i, sizeof word);
+        word &= k->inputs[at];
+        memcpy(k->arrivals + i, &word, sizeof word);
+        at = 64 * at + 64 == k->pattern ? 0 : at + 1;
+    }
 }
 
 /* Any traffic, port by port. */
@@ -243,8 +216,7 @@ static int run_slot(dvsim_shard *s, dvsim_slices *k, int64_t now)
     }
     leave(s, k, now);
     dvsim_slices_descend(s, k, now);
-    turn(v, k);
-    if (is_plain(&v->params)) {
+    if (dvsim_is_drawn(&v->params)) {
         draw(s, k, now);
     } else {
         arrive(s, k, now);

@@ -51,15 +51,17 @@ typedef struct {
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
-    uint64_t *keys;    /* [lanes] key of its arrivals: dvsim_mix(seed) */
     uint64_t *leaving; /* [lanes] what an address must match to leave there */
-    uint64_t *draws, *allowed; /* [lanes] see dvsim_inputs */
     /* [H][2 * columns]: a lane counts as many columns further as angles have passed, without going round:
      * lanes that follow each other count at places that do, and the two places of an angle are added
      * up at the end */
     int64_t *offered_at, *accepted_at;
-    uint8_t *tally;  /* [H][2 * columns][2] these two in the last slots, see dvsim_inputs */
-    int64_t tallied; /* slots */
+    int64_t tallied; /* slots whose counts are in tallies of slices */
+    /* without slices, where arrivals are drawn: their slices, and of each node whether there is one, and the address */
+    dvsim_draws draws;
+    uint8_t *arrivals;
+    uint32_t *arrives, *addresses;
+    uint64_t *allowed, *ahead; /* [lanes] 1 if it injects; the angle that phases count from, as in an address */
     int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
     dvsim_descents *cylinders; /* [C] */
@@ -194,6 +196,8 @@ static inline int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a,
 
 /* inject.c, slot.c, packetwise.c, carried.c: parts of one slot; positions before it are those of slot now - 1. */
 void dvsim_inject(dvsim_shard *s, int64_t now);
+int64_t dvsim_drawn_bytes(const dvsim_vortex_params *p, int64_t lanes);
+int dvsim_create_drawn(dvsim_shard *s); /* 0: no memory */
 void dvsim_add_tally(dvsim_shard *s); /* before bytes overflow */
 void dvsim_close(dvsim_shard *s);     /* before counts are read */
 void dvsim_move(dvsim_shard *s, int64_t now);
@@ -227,6 +231,8 @@ int dvsim_pools_list(dvsim_shard *s); /* packets stay, and are put into lists */
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
 int dvsim_is_sliced(const dvsim_vortex_params *p);
 int dvsim_is_packetwise(const dvsim_vortex_params *p);
+int dvsim_is_drawn(const dvsim_vortex_params *p); /* arrivals are those of draws.h */
+int dvsim_enters_drawn(const dvsim_vortex_params *p); /* and shards of words draw them together */
 int dvsim_has_queues(const dvsim_vortex_params *p);
 int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads); /* no more than there are lanes */
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);
@@ -242,7 +248,7 @@ int64_t dvsim_slices_stride(int64_t size);
 int64_t dvsim_slices_before(int n, int c, int rest); /* slices of cylinders before c; `rest`: phase and stamps */
 void dvsim_slices_free(dvsim_shard *s);
 void dvsim_slices_stand(dvsim_shard *s, int64_t now);
-void dvsim_slices_open(const dvsim_vortex *v, dvsim_slices *k); /* inputs, of the angles where lanes stand */
+void dvsim_slices_open(const dvsim_shard *s, dvsim_slices *k, int64_t now); /* inputs, of the angles of a slot */
 uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c);
 void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
 int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);

@@ -2,7 +2,7 @@
  *
  * An arrival is a function of (seed, port, slot), never of what happened before: a queue need not keep
  * its packets, results do not depend on threads, and the same seed offers the same packets to every
- * switch.
+ * switch. (Uniform traffic that a switch drops when refused is drawn otherwise, see draws.h.)
  */
 #ifndef DVSIM_VORTEX_TRAFFIC_H
 #define DVSIM_VORTEX_TRAFFIC_H

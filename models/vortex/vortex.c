@@ -40,15 +40,16 @@ static int create_lanes(dvsim_shard *s)
     s->angle = zeros(s->lanes, sizeof *s->angle);
     s->column = zeros(s->lanes, sizeof *s->column);
     s->seeds = zeros(s->lanes, sizeof *s->seeds);
-    s->keys = zeros(s->lanes, sizeof *s->keys);
-    s->draws = zeros(s->lanes, sizeof *s->draws);
+    s->ahead = zeros(s->lanes, sizeof *s->ahead);
     s->allowed = zeros(s->lanes, sizeof *s->allowed);
-    if (!s->draws || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys) {
+    if (!s->ahead || !s->allowed || !s->angle || !s->column || !s->seeds) {
         return 0;
     }
     for (int64_t lane = 0; lane < s->lanes; lane++) {
         s->seeds[lane] = dvsim_seed_of(s->vortex, (s->first + lane) % s->vortex->params.replications);
-        s->keys[lane] = dvsim_mix(s->seeds[lane]);
+        if (s->vortex->params.exit_rule == DVSIM_EXIT_ANGLE) {
+            s->ahead[lane] = (uint64_t)((s->first + lane) / s->vortex->params.replications) << s->vortex->n;
+        }
     }
     return 1;
 }
@@ -88,12 +89,14 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     } else {
         s->offered_at = zeros(2 * columns, sizeof(int64_t));
         s->accepted_at = zeros(2 * columns, sizeof(int64_t));
-        s->tally = v->sliced ? NULL : zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
         s->delivered_at = zeros(columns, sizeof(int64_t));
         s->lost_at = zeros(columns, sizeof(int64_t));
-        if (!s->offered_at || !s->accepted_at || (!v->sliced && !s->tally) || !s->delivered_at || !s->lost_at) {
+        if (!s->offered_at || !s->accepted_at || !s->delivered_at || !s->lost_at) {
             return 0;
         }
+    }
+    if (dvsim_enters_drawn(&v->params) && !dvsim_create_drawn(s)) {
+        return 0;
     }
     s->around = lanes <= DVSIM_FEW_LANES ? 8 * lanes : 0;
     for (int c = 0; c < 3 && s->around > 0; c++) {
@@ -217,9 +220,9 @@ void dvsim_vortex_free(dvsim_vortex *v)
     }
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->keys, s->leaving,
-                         s->draws,      s->allowed,     s->into,         s->tally,   s->hops, s->latency,
-                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
+        void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->ahead,    s->leaving,
+                         s->allowed,    s->into,        s->draws.start,  s->arrivals, s->arrives, s->addresses,
+                         s->hops,       s->latency,     s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }

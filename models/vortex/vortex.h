@@ -22,8 +22,9 @@
  * Storage of cylinder c: [row s][g][lane], rows of 2^c lanes-wide words, so a descent is one pass over
  * two contiguous runs of 64-bit words, eight bytes per node; or of slices of bits, where no packet waits and the
  * crossing is not `random` (slices.h), three bytes or less. There is no allocation while slots run but
- * for packets so old that their stamps must be longer, and no random state: the arrival at a port in a slot is a hash of (seed, port, slot), so results are the same for
- * any number of threads and any instruction set.
+ * for packets so old that their stamps must be longer, and no random state: the arrival at a port in a slot is
+ * a function of (seed, port, slot), in draws.h for uniform traffic that is dropped when refused, in traffic.h for other
+ * traffic. So results are the same for any number of threads and any instruction set.
  */
 #ifndef DVSIM_VORTEX_VORTEX_H
 #define DVSIM_VORTEX_VORTEX_H

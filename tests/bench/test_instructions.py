@@ -58,9 +58,10 @@ def test_is_a_tenth_more_work_in_the_slots_seen(tmp_path):
     kernel = bench.Kernel("models", "switch-64x4", "portable")
     whole = counts("models")[str(kernel)]
     turns = whole // 10 // 4  # a turn of this loop has four instructions or more
-    source = tmp_path / "vortex" / "run.c"
+    source = tmp_path / "vortex" / "slices_slot.c"
     source.parent.mkdir()
-    text, line = (bench.MODELS / "vortex" / "run.c").read_text("utf-8"), "    turn(s);\n"
+    text = (bench.MODELS / "vortex" / "slices_slot.c").read_text("utf-8")
+    line = "    leave(s, k, now);\n"
     assert text.count(line) == 1
     waste = f"    for (volatile int i = 0; i < {turns}; i++) {{}}\n"
     source.write_text(text.replace(line, waste + line), "utf-8")

@@ -29,7 +29,11 @@ FAR = 4
 """Imports beyond which nearly everything depends on everything."""
 ROOMS = {
     "models/cards": ("tests/unit/test_scenario*.py", "tests/golden/test_*.py"),
-    "models": ("tests/model/test_core*.py", "tests/model/test_switch_core.py"),
+    "models": (
+        "tests/model/test_core*.py",
+        "tests/model/test_switch_core.py",
+        "tests/model/test_switch_draws.py",
+    ),
     "scenarios": (
         "tests/unit/test_scenario*.py",
         "tests/golden/test_*.py",

@@ -95,6 +95,8 @@ class ReferenceSwitch:
         if self.trace is not None:
             to = self.trace.get((slot, a, h))
             return (False, 0, 0) if to is None else (True, *to)
+        if self.injection == "drop" and not (self.burst_slots or self.permutation or self.hot):
+            return self.drawn(a, h, slot)
         ports, u = self.angles * self.height, reverse(h, self.n)
         index = slot * ports + a * self.height + u
         x = draw(self.key, index)
@@ -113,6 +115,36 @@ class ReferenceSwitch:
             if y >> 32 < self.hot_threshold:
                 angle, height = self.hot[(y & 0xFFFFFFFF) * len(self.hot) >> 32]
         return arrives, angle, height
+
+    def drawn(self, a: int, h: int, slot: int) -> tuple[bool, int, int]:
+        """The same for uniform arrivals that are dropped when refused: one bit of each number.
+
+        64 inputs, a block, get the 64 bits of each number of a sequence of their own.
+        """
+        lane, u = (a - slot) % self.angles, reverse(h, self.n)  # a packet keeps its lane
+        if self.height < 64:
+            blocks = -(-self.height * self.angles // 64)
+            block, place = divmod(u * self.angles + lane, 64)
+        else:
+            blocks = self.height // 64 * self.angles
+            block, place = u // 64 * self.angles + lane, u % 64
+        key = draw(self.key, slot * blocks + block)
+
+        def bits(first: int, count: int) -> list[int]:
+            bit = 8 * (place % 8) + place // 8
+            return [draw(key, j) >> bit & 1 for j in range(first, first + count)]
+
+        def number(lowest_first: list[int]) -> int:
+            return sum(bit << k for k, bit in enumerate(lowest_first))
+
+        addressed = self.exit_rule == "angle"
+        phases = (self.angles - 1).bit_length() if addressed else 0
+        chance = number(bits(self.n + phases, 32)[::-1])
+        phase, again = number(bits(self.n, phases)), self.n + phases + 32
+        while phase >= self.angles:
+            phase, again = number(bits(again, phases)), again + phases
+        to = (lane + phase) % self.angles if addressed else 0
+        return chance < self.threshold, to, reverse(number(bits(0, self.n)), self.n)
 
     def step(self) -> None:
         """Run one slot: move every packet from the inside out, then inject."""
