@@ -117,9 +117,8 @@ VIC_API const char *vic_error_detail(void);
  * be the same, too. */
 VIC_API const char *vic_version(void);
 
-/* The value of a constant of this header, vic_message.h, vic_client.h or vic_envelope.h by its name ("VIC_EPEER"),
- * for foreign function interfaces. VIC_FOREVER comes as -1, which is the same 64 bits. VIC_EINVAL: no such
- * constant. */
+/* The value of a constant of this header or of another one of the library by its name ("VIC_EPEER"), for foreign
+ * function interfaces. VIC_FOREVER comes as -1, which is the same 64 bits. VIC_EINVAL: no such constant. */
 VIC_API int vic_constant(const char *name, int64_t *value);
 
 /* ---- the card ------------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ const struct look_wait *look_longest(const struct card_look *look);
  * standstill_judge: do all stand still? Then `before` says for how long, once for each standstill. Milliseconds until the
  * next look. */
 struct standstill {
-    uint64_t patience_ns, told_ns, print;
+    uint64_t quiet_ns, told_ns, print;
 };
 
 enum { STANDSTILL_TEXT = 96 };

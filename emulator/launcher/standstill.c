@@ -9,7 +9,7 @@
 #include "launcher.h"
 
 enum { LOOK_MS = 1000, SOON_MS = 200, SHOWN = 32 /* cards */ };
-static const uint64_t PATIENCE_NS = UINT64_C(5000000000), NS_PER_MS = 1000000;
+static const uint64_t QUIET_NS = UINT64_C(5000000000), NS_PER_MS = 1000000;
 
 /* Counters and words in the FIFO, with what is there of them. */
 static void say_counters(const struct card_look *look, const struct look_wait *wait)
@@ -173,13 +173,13 @@ static struct waits waits_of(const struct card_look *look, uint64_t before_ns)
 /* Somebody has waited for long for what another card has to do, and nobody has begun or ended a shorter wait since (but to
  * receive, see wait.c). *newest: when the last of the long ones began; *all: nobody does anything else. Where all wait for
  * long nobody is left who could send. What is on its way between hosts may still end a wait. */
-static bool stands_still(const struct card_look *look, uint32_t cards, uint64_t now_ns, uint64_t patience_ns,
+static bool stands_still(const struct card_look *look, uint32_t cards, uint64_t now_ns, uint64_t quiet_ns,
                          uint64_t *newest, bool *all)
 {
     bool stuck = false, moves = false;
     *newest = 0;
     *all = true;
-    if (now_ns < patience_ns) {
+    if (now_ns < quiet_ns) {
         return false;
     }
     for (uint32_t i = 0; i < cards; i++) {
@@ -191,10 +191,10 @@ static bool stands_still(const struct card_look *look, uint32_t cards, uint64_t 
             }
             continue;
         }
-        struct waits waits = waits_of(&look[i], now_ns - patience_ns);
+        struct waits waits = waits_of(&look[i], now_ns - quiet_ns);
         if (waits.since_ns != UINT64_MAX) {
             *newest = waits.since_ns > *newest ? waits.since_ns : *newest;
-        } else if (look[i].slept_ns > now_ns - patience_ns) {
+        } else if (look[i].slept_ns > now_ns - quiet_ns) {
             return false;
         } else {
             *all = false;
@@ -210,8 +210,8 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
     uint64_t newest;
     bool all;
     before[0] = 0;
-    still->patience_ns = still->patience_ns != 0 ? still->patience_ns : PATIENCE_NS;
-    bool is_still = stands_still(look, cards, now_ns, still->patience_ns, &newest, &all);
+    still->quiet_ns = still->quiet_ns != 0 ? still->quiet_ns : QUIET_NS;
+    bool is_still = stands_still(look, cards, now_ns, still->quiet_ns, &newest, &all);
     if (!is_still && newest != 0 && newest != still->told_ns) { /* a wait in slices is between two of them now and then */
         return SOON_MS;
     }
@@ -224,10 +224,10 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
         still->print = print;
         return LOOK_MS;
     }
-    snprintf(before, STANDSTILL_TEXT, "standstill: for %.0f s %s", (double)still->patience_ns / 1e9,
+    snprintf(before, STANDSTILL_TEXT, "standstill: for %.0f s %s", (double)still->quiet_ns / 1e9,
              all ? "every program waits, and nothing is on its way" : "no wait has ended");
     still->told_ns = newest;
-    still->patience_ns *= 2; /* if something moves after all, it was none */
+    still->quiet_ns *= 2; /* if something moves after all, it was none */
     return LOOK_MS;
 }
 
