@@ -206,6 +206,14 @@ static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
     events_add(coord, at_ps, event);
 }
 
+/* Ask for the word that a packet writes, if it writes one: memory of all cards is more than any cache or table of pages holds. */
+static void fetch(const struct coordinator *coord, uint64_t header)
+{
+    if (dvsim_header_op(header) == DVSIM_OP_WRITE) {
+        __builtin_prefetch(&job_sram(coord->job, dvsim_header_dest(header))[dvsim_header_addr(header)], 1);
+    }
+}
+
 /* Keep the packets that arrive at at_ps, in the order of the cards that sent them, for fabric_land. */
 static void line_up(struct coordinator *coord, const dvsim_completion *done, int64_t count, int64_t at_ps)
 {
@@ -222,7 +230,9 @@ static void line_up(struct coordinator *coord, const dvsim_completion *done, int
         from[card] += from[card - 1];
     }
     for (int64_t i = 0; i < count; i++) {
-        coord->landed[from[coord->flights[done[i].handle].from]++] = done[i].handle;
+        const struct flight *landed = &coord->flights[done[i].handle];
+        coord->landed[from[landed->from]++] = done[i].handle;
+        fetch(coord, landed->packet.header);
     }
     coord->landed_ps = at_ps;
     coord->landed_count = count;
