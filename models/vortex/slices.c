@@ -8,7 +8,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21, TALL = 4096 };
+enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21, HIGH = 256, TALL = 4096 };
 
 /* Slices of cylinder c; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
@@ -74,10 +74,11 @@ static int64_t pattern_of(int64_t padded)
     return LINE / divisor(LINE, padded) * padded;
 }
 
-/* Lanes of a strip: one, if its slices are so long that loops over them are, or all. */
+/* Lanes of a strip: one, if its slices are so long that loops over them are; or eight, which are whole bytes; or all. */
 static int64_t strip_of(int64_t height, int64_t lanes)
 {
-    return height >= TALL || (height >= 512 && lanes % 8 != 0) ? 1 : lanes;
+    const int64_t most = height >= HIGH && lanes % 8 == 0 ? 8 : lanes;
+    return height >= TALL || (height >= HIGH && lanes % 8 != 0) ? 1 : most;
 }
 
 int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)

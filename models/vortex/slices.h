@@ -12,7 +12,7 @@
  * bits of the outer cylinder's slices instead of the inner one's; rows that are stored elsewhere on both
  * cylinders are words that begin at another bit. Stamps get longer when a packet is so old that they must.
  *
- * Lanes never meet inside of a switch. So a tall switch is cut into strips of one lane each, and a strip does many
+ * Lanes never meet inside of a switch. So a tall switch is cut into strips of one lane or eight, and a strip does many
  * slots while it is in the caches before the next strip does the same ones.
  */
 #ifndef DVSIM_VORTEX_SLICES_H
