@@ -208,8 +208,9 @@ void ends_when_idle(struct coordinator *coord)
         ended = latest(ended, &last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps);
     }
     if (live == 1 && coord->cards > 1 && is_stopped(last) && waits_for_others(last)) {
+        ended = latest(ended, &last->shared->now_ps);
         bool first = stop_waits(last, ended, VIC_ECLOSED);
-        int64_t ends_ps = latest(ended, &last->shared->now_ps) + coord->pcie.look_ps;
+        int64_t ends_ps = ended + coord->pcie.look_ps;
         if (first && coord->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
             coord->sim_ps = ends_ps;
         }

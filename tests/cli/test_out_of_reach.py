@@ -91,8 +91,12 @@ def test_a_file_that_extends_what_leads_round_says_so(tmp_path):
 def test_measurements_that_may_not_be_read_are_named(tmp_path, monkeypatch):
     from pathlib import Path
 
+    usual = Path.open
+
     def refuse(self, *args, **kwargs):
-        raise PermissionError(13, "Permission denied")
+        if self.name == "mine.csv":
+            raise PermissionError(13, "Permission denied")
+        return usual(self, *args, **kwargs)
 
     (tmp_path / "mine.csv").write_text("column,statistic,value\n")
     monkeypatch.setattr(Path, "open", refuse)

@@ -56,6 +56,18 @@ def test_all_runs_are_the_same_on_one_core_and_on_all(emulator, name):
     )
 
 
+def test_when_the_others_end_does_not_change_when_a_wait_ends(emulator):
+    """With this seed a card that knows of the barrier's end may be the last before it looks."""
+    runs = [
+        emulator.run(
+            4, "last_barrier", options=[*SMALL, "--mode", "timed", "--stats"],
+            env={"SEED": "77", "LINGERS_MS": ms},
+        )
+        for ms in ("0", "0", "0", "300")
+    ]  # fmt: skip
+    assert len({traced(run) for run in runs}) == 1
+
+
 def test_all_runs_are_the_same_on_a_loaded_machine(emulator):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
     try:

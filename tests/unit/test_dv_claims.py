@@ -92,7 +92,7 @@ def test_what_is_exact_is_exact(claims, id_, value):
         ("DV-3", "H = 4,096, brc, A = 1, 2: 0.2"),
         ("DV-3", "xor, A = 1 to 3: 0.1"),
         ("DV-4", "random, A = 1, 2, 4, 8: 64 ports 0.2"),
-        ("DV-5", "brc: 6, 6; random: 6, 6; xor: 6, 8; exit at any angle"),
+        ("DV-5", "brc: 6, 6; random: 6, 6; xor: 8, 8; exit at any angle"),
         ("DV-6", "one injecting angle of six: 1.96 at 128 ports and 2.1"),
         ("DV-6", "no switch could do better; with all angles injecting 0.5"),
         ("DV-8", " packets delivered of 3,"),

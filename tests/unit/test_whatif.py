@@ -207,7 +207,7 @@ def test_a_switch_can_be_varied_like_a_system(asked):
     assert first.also("mean_hops") == pytest.approx(results[0].points["mean_hops"].mean())
     assert f"would raise {answer.what}" in answer.sentence()
     text = "\n".join(plain_lines(answer_lines(answer)))
-    assert re.search(r"twice the load +\S+ ± \S+ +x 1\.8", text), text
+    assert re.search(r"twice the load +\S+ ± \S+ +x 1\.78", text), text
     assert "would raise" in markdown(report_page(results))
 
 

@@ -91,6 +91,7 @@ bool news_until(struct timed *own, int64_t at_ps)
         if (news->what >= DVSIM_VIC_LOADED) {
             record(own, news);
         }
+        own->applied_ps = news->at_ps > own->applied_ps ? news->at_ps : own->applied_ps;
         applied = true;
     }
     return applied;

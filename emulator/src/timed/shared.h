@@ -91,7 +91,7 @@ struct timed_card {
     _Atomic uint32_t state;
     /* of the card, when it stops */
     int64_t next_ps;  /* no thread does anything before, unless news come; NEVER */
-    int64_t now_ps;   /* the latest clock of its threads */
+    int64_t now_ps;   /* the latest clock of its threads, and time of news that they know */
     uint32_t urgent;  /* it only needs room for posts, or the answer to a check */
     uint32_t watches; /* more than WATCHED_MOST: any news wake it */
     struct watched watched[WATCHED_MOST];

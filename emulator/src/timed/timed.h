@@ -67,6 +67,7 @@ struct timed {
     bool driving;        /* a thread waits for the coordinator */
     bool closing, orphaned;  /* orphaned: the coordinator has gone */
     int64_t now_ps;      /* the last grant */
+    int64_t applied_ps;  /* of the latest news that was applied */
     int64_t closed_ps;
     uint32_t ids;
     uint64_t draws;

@@ -44,7 +44,7 @@ static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
     uint32_t watches = 0, lost = 0; /* not counted where others may write */
-    int64_t now_ps = 0;
+    int64_t now_ps = own->applied_ps; /* no wait ends before that, or it would see news too early */
     for (const struct member *m = own->members; m != NULL; m = m->next) {
         lost += m->lost;
         now_ps = m->clock_ps > now_ps ? m->clock_ps : now_ps;
