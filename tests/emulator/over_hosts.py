@@ -103,6 +103,7 @@ TIMED = (
     *(Case(name) for name in ("collectives", "messages", "client_topics")),
     Case("forks", (1, 1), ("ends",)),
     Case("full_at_close", (1, 1)),
+    Case("last_barrier", (2, 2), env={"SEED": "77", "LINGERS_MS": "0"}),
     Case("timed_costs", (1, 1)),
     Case("timed_crowd", (4, 4)),
     Case("timed_edges", (1, 1), ("openings",)),
