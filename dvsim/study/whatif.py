@@ -100,7 +100,7 @@ class Answer:
         return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
 
     def measure(self, name: str) -> Measure:
-        """Return how another measure is told."""
+        """Return a measure that the answer prints beside the rate."""
         study = _study(self.parts[0].outcomes[0].run)
         if study is None:
             return MEASURES[name]

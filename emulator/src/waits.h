@@ -38,7 +38,7 @@ static inline int wait_receives(uint32_t kind, uint64_t counters)
     return kind == WAIT_MESSAGE || kind == WAIT_RECV || (kind == WAIT_COUNTERS && counters == 0);
 }
 
-/* True if it is a wait for room in a ring or a window: whoever makes room there has much to do, and needs the core. */
+/* True for a wait for space in a ring or a window. It gives up the core at once: the peer that makes space needs it for long. */
 static inline int wait_is_long(uint32_t kind)
 {
     return kind == WAIT_RING || kind == WAIT_PUBLISH;

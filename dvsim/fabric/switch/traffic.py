@@ -1,8 +1,8 @@
 """What enters a switch: the arguments of a run, checked, and as the core wants them.
 
 An arrival is a function of seed, port and slot, never of what happened before. So the same seed
-offers the same packets to every switch, whatever its crossing, faults or number of threads. (Not
-with another `injection`: uniform packets that are dropped when refused are drawn 64 at a time.)
+offers the same packets to every switch, whatever its crossing, faults or number of threads.
+Another `injection` has other packets: "drop" draws uniform ones for 64 inputs at a time.
 """
 
 from __future__ import annotations

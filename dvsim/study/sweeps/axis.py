@@ -172,7 +172,7 @@ def _steps(low: Fraction, high: Fraction, step: Fraction, sign: str) -> float:
 
 
 def _log(number: Fraction) -> float:
-    """Return the logarithm of a number, exactly even where it is near to 1."""
+    """Return the logarithm of a number; it keeps its digits near 1."""
     if abs(number - 1) < Fraction(1, 2):
         return log1p(number - 1)
     return log(number.numerator) - log(number.denominator)

@@ -26,8 +26,9 @@ static void log_call(const struct event *event)
     (void)written; /* EAGAIN after 2^64 - 2 of them: it is readable all the same */
 }
 
-/* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. An end
- * is told at each look: when the program looks, something may be on its way again for a moment. */
+/* Makes the descriptor readable if there is something. A counter that was 0 at the last look and is 0 again counts if the
+ * bell was rung: it may have been counted down anew. When waits end, each look makes it readable: a packet that is on its
+ * way just when the program looks hides the end from it. */
 static void look(struct vic *card, struct event *event, bool rung, bool ends, bool *filling)
 {
     bell_await(card->me, event->counters, event->fifo_min != 0);

@@ -35,7 +35,7 @@ static int wait_counter(struct vic_message *m, unsigned counter, uint64_t ns)
     return status == VIC_ETIMEDOUT ? VIC_OK : status;
 }
 
-/* True if whoever makes room has much to do, and needs the core. In timed mode the turns are part of the model. */
+/* True if the wait sleeps at once, see wait_is_long. In timed mode the turns are part of the model. */
 static bool is_long(const struct vic_message *m, const struct backoff *backoff)
 {
     bool ring = backoff->whole.kind == WAIT_RING && m->layout.units >= LONG_RING;
