@@ -204,8 +204,8 @@ for given, more in LADDER:
     changes |= more
     run = dvsim.run(f"h3/dv-{SIZE}", replications=1, scale=SCALE, **changes)
     used = run.counters[run.counters["metric"] == "utilisation"]
-    used = used.groupby("component")["value"].mean()
-    busiest = f"{used.idxmax().split('.')[0]} {used.max():.0%}"
+    used = used.groupby(["component", "instance"])["value"].mean()
+    busiest = f"{used.idxmax()[0]} {used.max():.0%}"
     rungs.append({"given": given, "messages": 2 * mean(run, "messages"), "busiest": busiest})
 rungs = pd.DataFrame(rungs)
 goal = 10 * mean(runs["fdr", SIZE], "messages")

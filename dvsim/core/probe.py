@@ -29,6 +29,16 @@ class Counter(NamedTuple):
     value: float
     unit: str
 
+    @property
+    def row(self) -> tuple[str, int, str, float, str]:
+        """Its cells in a table: component and instance apart.
+
+        >>> Counter("card.1", "overruns", 12.0, "1").row, Counter("run", "events", 7.0, "1").row
+        (('card', 1, 'overruns', 12.0, '1'), ('run', 0, 'events', 7.0, '1'))
+        """
+        component, _, instance = self.component.partition(".")
+        return component, int(instance or 0), self.metric, self.value, self.unit
+
 
 class Iteration(NamedTuple):
     """What one iteration gives: records by receiver (0 = the whole system), and the counters."""

@@ -67,7 +67,8 @@ class Targets:
         """Return what all cores of each machine have done so far, by the component of a counter."""
         if self.team is None:
             return {"machine": machine()}
-        return {f"machine.{name}": busy for name, busy in self.team.busy().items()}
+        busy = self.team.busy().values()  # in the order of the hosts in the manifest
+        return {f"machine.{number}": machine for number, machine in enumerate(busy, start=1)}
 
 
 @contextmanager

@@ -179,8 +179,6 @@ def download(
     for entry in group.entries:
         name = entry.run.scenario.name
         for (column, reading, statistic), estimate in entry.estimates.items():
-            if reading == "counter":
-                continue
             text = PRINTED if reading == entry.reading else "as messages"
             line: list[str | float] = [name, column, text, statistic]
             line += [estimate.value, estimate.low, estimate.high]

@@ -124,10 +124,8 @@ def lanes_of(groups: Sequence[Group], path: Path) -> list[Lane]:
 def lane_of(entry: Entry, name: str) -> Lane:
     """Read the lane of one run from its counters; means over iterations and replications."""
     most: dict[tuple[str, str], float] = {}
-    for (component, reading, metric), estimate in entry.estimates.items():
-        if reading == "counter":
-            key = (component.split(".", maxsplit=1)[0], metric)
-            most[key] = max(most.get(key, 0.0), estimate.value)
+    for (component, _, metric), estimate in entry.run.by_counter.items():
+        most[component, metric] = max(most.get((component, metric), 0.0), estimate.value)
     shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
     length = most.get(("run", "simulated_s"), 0.0)
     names = ["sender", *STAGES] if entry.path.over_cards else list(STAGES)

@@ -146,9 +146,7 @@ def rate_cell(value: float | None, unit: str) -> Cell:
 def events_of(entry: Entry, metric: str) -> float | None:
     """Sum a counter over the components that keep it; mean over iterations and replications."""
     values = [
-        estimate.value
-        for (_, reading, name), estimate in entry.estimates.items()
-        if reading == "counter" and name == metric
+        estimate.value for (_, _, name), estimate in entry.run.by_counter.items() if name == metric
     ]
     return sum(values) if values else None
 
@@ -172,28 +170,18 @@ def stages_table(groups: Sequence[Group]) -> Table:
         caption=(
             "Share of the time for which each stage was busy (its busiest instance), and events "
             "per iteration over all instances; means over iterations and replications. The "
-            f"download has the first {MOST_INSTANCES} components of a kind."
+            f"download has the first {MOST_INSTANCES} instances of a component."
         ),
         head=["message", "run", *headings, *EVENTS.values(), "limit"],
         rows=rows,
-        csv_head=["scenario", "component", "metric", "value", "low", "high"],
+        csv_head=["scenario", "component", "instance", "metric", "value", "low", "high"],
         csv_rows=[
-            [entry.run.scenario.name, component, metric, value.value, value.low, value.high]
+            [entry.run.scenario.name, *key, *value]
             for _, entry in entries
-            for (component, reading, metric), value in entry.estimates.items()
-            if reading == "counter" and within(component)
+            for key, value in entry.run.by_counter.items()
+            if key[1] <= MOST_INSTANCES
         ],
     )
-
-
-def within(component: str) -> bool:
-    """Say whether the download has the counters of a component; all are in the run's folder.
-
-    >>> within("card.2"), within("card.1024"), within("conservation")
-    (True, False, True)
-    """
-    number = component.rpartition(".")[2]
-    return not number.isdecimal() or int(number) <= MOST_INSTANCES
 
 
 def fabric_lines(groups: Sequence[Group]) -> list[str]:

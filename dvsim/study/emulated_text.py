@@ -51,8 +51,7 @@ def made_text(manifest: Mapping[str, Any]) -> str:
 def costs_of(counters: pd.DataFrame) -> dict[str, float]:
     """Return the CPU seconds per message of each kind of program, in the order of the path."""
     rows = counters[counters["metric"] == "cpu_per_message"]
-    kinds = rows["component"].map(lambda name: str(name).partition(".")[0])
-    means = rows.groupby(kinds)["value"].mean().to_dict()
+    means = rows.groupby("component")["value"].mean().to_dict()
     return {kind: float(means[kind]) for kind in COSTS if kind in means}
 
 
@@ -70,7 +69,7 @@ def cost_text(counters: pd.DataFrame) -> str:
     text = f"CPU per message: {', '.join(costs) if costs else 'not counted'}"
     busy = counters[counters["metric"] == "busy"]["value"]
     if len(busy):
-        names = counters[counters["metric"] == "busy"]["component"].nunique()
+        names = counters[counters["metric"] == "busy"]["instance"].nunique()
         of = "the machine" if names == 1 else f"{names} machines"
         text += f"; all cores of {of} {busy.mean():.0%} busy while sending"
     for metric, words in (("duplicates", "duplicates"), ("republished", "published again")):

@@ -21,7 +21,8 @@ from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 from dvsim.study.machine import machine_facts
 
-FORMAT = 2  # raised when a reader of older folders has to be told apart
+FORMAT = 3  # raised when the columns of a table change
+READABLE = (2, FORMAT)  # of 2 only the tables of systems have other columns
 _DIGEST_BYTES = 16
 
 

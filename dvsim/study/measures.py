@@ -48,11 +48,10 @@ def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | No
 
 
 def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:
-    """Return a counter of every component of a kind: ``card.1``, ``card.2``, or ``card`` itself."""
+    """Return a counter of every instance of a component."""
     table = run.counters
-    names = table["component"].astype(str).str.split(".").str[0]
-    rows = table[(names == kind) & (table["metric"] == metric)]
-    return rows.groupby(["replication", "iteration", "component"])["value"].sum()
+    rows = table[(table["component"] == kind) & (table["metric"] == metric)]
+    return rows.groupby(["replication", "iteration", "instance"])["value"].sum()
 
 
 def _mean(kind: str, metric: str) -> Callable[[Run], float]:

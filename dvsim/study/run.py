@@ -18,11 +18,12 @@ from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
 from dvsim.study.points import finite
 from dvsim.study.rate import SYSTEM, rate_of
-from dvsim.study.samples import COUNTER_COLUMNS, check_samples
+from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
 from dvsim.study.stages import Limit, busiest, limit_of
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import (
     as_table,
+    by_counter,
     by_statistic,
     counters_of,
     over_replications,
@@ -97,8 +98,13 @@ class Run:
 
     @cached_property
     def by_statistic(self) -> Mapping[tuple[str, str, str], Estimate]:
-        """The estimates by column, reading and statistic."""
+        """The estimates of the columns, by column, reading and statistic."""
         return by_statistic(self._estimates)
+
+    @cached_property
+    def by_counter(self) -> Mapping[tuple[str, int, str], Estimate]:
+        """The estimates of the counters, by component, instance and metric."""
+        return by_counter(self._estimates)
 
     @cached_property
     def per_replication(self) -> pd.DataFrame:
@@ -114,15 +120,15 @@ class Run:
             return
         rate, payload, stage = self.rate, self.payload_rate, busiest(self.counters)
         rows = [
-            (SYSTEM, "messages", "rate", rate.value, rate.low, rate.high, "1/s"),
-            (SYSTEM, "bytes", "rate", payload.value, payload.low, payload.high, payload.unit),
+            (SYSTEM, 0, "messages", "rate", rate.value, rate.low, rate.high, "1/s"),
+            (SYSTEM, 0, "bytes", "rate", payload.value, payload.low, payload.high, payload.unit),
         ]
         if self.limit is not None and stage is not None:
-            kinds = estimates["column"].str.partition(".")[0]
-            busy = estimates[(kinds == stage.name) & (estimates["statistic"] == "utilisation")]
+            own = estimates["column"] == stage.name
+            busy = estimates[own & (estimates["statistic"] == "utilisation")]
             most = busy.nlargest(1, "value")
             value, low, high = (float(most[name].iloc[0]) for name in ("value", "low", "high"))
-            rows.append((SYSTEM, "limit", self.limit.cause, value, low, high, "1"))
+            rows.append((SYSTEM, 0, "limit", self.limit.cause, value, low, high, "1"))
         yield pd.DataFrame(rows, columns=estimates.columns)
 
     @cached_property
@@ -185,7 +191,8 @@ class Run:
         rows = rows[rows["column"] != SYSTEM].copy()
         half = (rows["high"] - rows["value"]).map(number)
         rows["text"] = rows["value"].map(number) + (" ± " + half if self.replications > 1 else "")
-        rows["record"] = rows["column"] + ", " + rows["reading"]
+        keys = zip(rows["column"], rows["instance"], rows["reading"], strict=True)
+        rows["record"] = [f"{name_of(*key[:2])}, {key[2]}" for key in keys]
         wide = rows.pivot(index="statistic", columns="record", values="text")
         wide = wide.reindex(index=rows["statistic"].unique(), columns=rows["record"].unique())
         asked = f"seed {self.seed}, {self.replications} replications, backend {self.backend}"

@@ -2,7 +2,8 @@
 
 *Samples* hold what the probe saw: one row per poll interval and receiver (Data Vortex) or per
 batch (TCP). *Counters* hold what each component counted: one row per replication, iteration,
-component and metric. Times are integer picoseconds, so that equal runs give equal bytes.
+instance of a component and metric. Times are integer picoseconds, so that equal runs give equal
+bytes.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,8 @@ SAMPLE_COLUMNS: Mapping[str, str] = {
 COUNTER_COLUMNS: Mapping[str, str] = {
     "replication": "int16",
     "iteration": "int16",
-    "component": "str",  # "card.1", "bridge.2", "conservation"
+    "component": "str",  # "card", "bridge", "conservation"
+    "instance": "int16",  # 1.., 0 where there is only one
     "metric": "str",
     "value": "float64",
     "unit": "str",  # "1" for a pure number
@@ -34,6 +36,15 @@ COUNTER_COLUMNS: Mapping[str, str] = {
 
 _LEAST = {"replication": 1, "iteration": 1, "receiver": 0, "index": 0, "start_ps": 0}
 _LEAST |= {"duration_ps": 1, "pieces": 0, "messages": 0}  # a rate is divided by the duration
+
+
+def name_of(component: str, instance: int) -> str:
+    """Return an instance of a component as people write it.
+
+    >>> name_of("card", 1), name_of("run", 0)
+    ('card.1', 'run')
+    """
+    return f"{component}.{instance}" if instance else component
 
 
 def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
@@ -67,7 +78,8 @@ def check_counters(counters: pd.DataFrame) -> pd.DataFrame:
     bad = np.flatnonzero(~np.isfinite(counters["value"].to_numpy(dtype=np.float64)))
     if bad.size:
         row = counters.iloc[int(bad[0])]
-        message = f"counters: {row['component']} {row['metric']} is {row['value']}, not a number"
+        name = name_of(row["component"], row["instance"])
+        message = f"counters: {name} {row['metric']} is {row['value']}, not a number"
         raise RunFailed(message)
     return counters
 

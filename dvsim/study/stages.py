@@ -48,11 +48,10 @@ class Stage:
 def stages_of(counters: pd.DataFrame) -> list[Stage]:
     """Return the stages of a run, in the order of the path; means over iterations and runs."""
     busy = counters[counters["metric"] == "utilisation"]
-    instances = busy.groupby("component")["value"].mean()
+    instances = busy.groupby(["component", "instance"])["value"].mean()
     busiest_of: dict[str, float] = {}
-    for component, share in instances.items():
-        name = str(component).split(".", maxsplit=1)[0]
-        busiest_of[name] = max(busiest_of.get(name, 0.0), float(share))
+    for name, share in instances.groupby(level="component").max().items():
+        busiest_of[str(name)] = float(share)
     order = [*STAGES, *sorted(busiest_of)]
     return [Stage(name, busiest_of[name]) for name in sorted(busiest_of, key=order.index)]
 

@@ -15,7 +15,7 @@ second over all receivers, see `dvsim.study.rate`.
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,18 +30,19 @@ STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
 SUMMARY_COLUMNS = {
     "replication": "int16",
     "iteration": "int16",  # 0 for the statistics of a column: they span iterations
-    "column": "str",  # of the probe; SYSTEM for what is of all receivers
+    "column": "str",  # of the probe, or the component of a counter; SYSTEM: of all receivers
+    "instance": "int16",  # of the component of a counter; else 0
     "reading": "str",  # "pieces", "messages" or "counter"
     "statistic": "str",
     "value": "float64",
     "unit": "str",
 }
 
-_STATISTIC = ["column", "reading", "statistic", "unit"]
+_STATISTIC = ["column", "instance", "reading", "statistic", "unit"]
 _KEYS = ("replication", "iteration", "receiver", "index")
 
 Rates = npt.NDArray[np.float64]
-Row = tuple[int, int, str, str, str, float, str]
+Row = tuple[int, int, str, int, str, str, float, str]
 
 
 def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
@@ -79,13 +80,13 @@ def summary_columns(
             for reading in scenario.readings:
                 values = arrays[reading][chosen].astype(np.float64) * PS_PER_S / duration
                 rows += [
-                    (replication, 0, label, reading, statistic, value, unit)
+                    (replication, 0, label, 0, reading, statistic, value, unit)
                     for statistic, value, unit in _describe(values)
                 ]
     counted = {name: counters[name].tolist() for name in counters.columns}
     counted |= {"reading": ["counter"] * len(counters)}
     rows += [
-        (replication, 0, SYSTEM, "messages", "rate", value, "1/s")
+        (replication, 0, SYSTEM, 0, "messages", "rate", value, "1/s")
         for replication, value in sampled_rates(samples).items()
     ]
     names = {"column": "component", "statistic": "metric"}
@@ -111,7 +112,8 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
     interval is the value itself: nothing is known about the spread between runs.
 
     Returns:
-        DataFrame: column, reading, statistic, value, low, high, unit; in the order of the summary.
+        DataFrame: column, instance, reading, statistic, value, low, high, unit; in the order of the
+        summary.
 
     The interval is that of `dvsim.study.statistics.ends`, over n replications.
     """
@@ -136,18 +138,25 @@ def over_replications(table: pd.DataFrame) -> pd.DataFrame:
     estimates = table.drop_duplicates("what")[_STATISTIC].reset_index(drop=True)
     estimates["value"] = value
     estimates["low"], estimates["high"] = ends(value, count, spread)
-    return estimates[["column", "reading", "statistic", "value", "low", "high", "unit"]]
+    return estimates[[*_STATISTIC[:-1], "value", "low", "high", "unit"]]
 
 
 def by_statistic(table: pd.DataFrame) -> dict[tuple[str, str, str], Estimate]:
-    """Return a table of estimates by column, reading and statistic."""
-    names = ("column", "reading", "statistic", "value", "low", "high")
-    return {
-        (column, reading, statistic): Estimate(*values)
-        for column, reading, statistic, *values in zip(
-            *(table[name].tolist() for name in names), strict=True
-        )
-    }
+    """Return a table of estimates by column, reading and statistic, without the counters."""
+    columns = _by(table[table["reading"] != "counter"], "column", "reading", "statistic")
+    return cast("dict[tuple[str, str, str], Estimate]", columns)
+
+
+def by_counter(table: pd.DataFrame) -> dict[tuple[str, int, str], Estimate]:
+    """Return the counters of a table of estimates by component, instance and metric."""
+    counters = _by(table[table["reading"] == "counter"], "column", "instance", "statistic")
+    return cast("dict[tuple[str, int, str], Estimate]", counters)
+
+
+def _by(table: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Estimate]:
+    keys = zip(*(table[name].tolist() for name in names), strict=True)
+    values = zip(*(table[name].tolist() for name in Estimate._fields), strict=True)
+    return {key: Estimate(*row) for key, row in zip(keys, values, strict=True)}
 
 
 def moving_average(values: Rates, window: int) -> Rates:

@@ -16,7 +16,7 @@ from dvsim._version import __version__
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.scenario.spec import Spec
-from dvsim.study.manifest import FORMAT
+from dvsim.study.manifest import FORMAT, READABLE
 
 
 class OtherVersion(RunFailed):
@@ -24,13 +24,13 @@ class OtherVersion(RunFailed):
 
 
 def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Refuse a folder whose format is not that of this version.
+    """Refuse a folder of a format that this version does not read.
 
     Raises:
         OtherVersion: With its version, this one, and what to do.
     """
     version = manifest.get("format")
-    if version != FORMAT:
+    if version not in READABLE:
         raise other(folder, manifest, f"manifest.json has format {version}, not {FORMAT}")
 
 

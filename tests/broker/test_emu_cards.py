@@ -47,19 +47,19 @@ def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, size):
     for _, rows in by:
         assert rows["start_ps"].is_monotonic_increasing
         assert rows["messages"].iloc[0] > 0  # it begins with the first message
-    count = run.counters.set_index(["component", "metric"])["value"]
-    assert [count[f"bridge.{n}", "published"] for n in (1, 2)] == [1_501, 1_500]
-    assert [count[f"queue.{n}", "depth"] for n in (1, 2)] == [1_501, 1_500]
-    assert [count[f"bridge.{n}", "confirmed"] for n in (1, 2)] == [0, 0]
+    count = run.counters.set_index(["component", "instance", "metric"])["value"]
+    assert [count["bridge", n, "published"] for n in (1, 2)] == [1_501, 1_500]
+    assert [count["queue", n, "depth"] for n in (1, 2)] == [1_501, 1_500]
+    assert [count["bridge", n, "confirmed"] for n in (1, 2)] == [0, 0]
     assert list(costs_of(run.counters)) == ["sender", "bridge"]  # the broker is somebody else's
     assert emulated.jobs(at.urls[0]) == []
 
 
 def test_confirms_are_counted_when_asked_for(at):
     run = ask(small(256, iterations=2), replace(at, at_least_once=True))
-    count = run.counters.groupby(["component", "metric"])["value"].sum()
-    assert [count[f"bridge.{n}", "confirmed"] for n in (1, 2)] == [3_002, 3_000]
-    assert [count[f"sender.{n}", "confirmed"] for n in (1, 2)] == [3_002, 3_000]
+    count = run.counters.groupby(["component", "instance", "metric"])["value"].sum()
+    assert [count["bridge", n, "confirmed"] for n in (1, 2)] == [3_002, 3_000]
+    assert [count["sender", n, "confirmed"] for n in (1, 2)] == [3_002, 3_000]
     assert run.samples["iteration"].unique().tolist() == [1, 2]
 
 

@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 2; ",
+    "manifest.json has format 1, not 3; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
     f"{dvsim.__version__}: scenario.toml is not valid any more: ",
 }
@@ -55,12 +55,13 @@ def beside(kept):
     return kept
 
 
-def edit(run, name, data):
+def edit(run, name, data, **facts):
     """Change a file of a kept run, as another version would have written it; None: it had none."""
     path = run.folder / "manifest.json"
     manifest = json.loads(path.read_text())
+    manifest |= facts
     if data is None:
-        del manifest["files"][name]
+        manifest["files"].pop(name, None)
     else:
         (run.folder / name).write_bytes(data)
         digest = hashlib.sha256(data).hexdigest()
@@ -114,6 +115,26 @@ def test_a_folder_with_other_columns_is_of_another_version(kept):
     edit(kept, "samples.parquet", to_parquet(table, {"replication": "int16"}))
     with pytest.raises(RunFailed, match=r"and this is dvsim .*: columns are replication; expected"):
         load_result(kept.folder)
+
+
+def test_a_run_that_wrote_instances_into_its_components_is_refused_with_its_command(kept):
+    """Format 2: ``card.1`` in one column. It is named with the command that makes it anew."""
+    old = {name: kind for name, kind in SUMMARY_COLUMNS.items() if name != "instance"}
+    edit(kept, "summary.parquet", to_parquet(kept.summary(), old), format=2)
+    with pytest.raises(RunFailed) as caught:
+        load_result(kept.folder)
+    text = str(caught.value)
+    assert text.startswith(f"{kept.folder} was made by dvsim ")
+    assert "expected replication, iteration, column, instance, reading" in text
+    assert f"; run it again ({kept.manifest['command']})" in text
+
+
+def test_a_study_of_format_2_is_read(tmp_path):
+    """Its tables have the columns of today."""
+    scenario = load("switch/zero-load").scaled(0.01)
+    (study,) = run_scenarios([scenario], replications=1, out=tmp_path, workers=1)
+    edit(study, None, None, format=2)
+    assert load_result(study.folder).points.equals(study.points)
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
@@ -173,9 +194,9 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    2: """\
+    3: """\
 samples: replication iteration receiver index start_ps duration_ps pieces messages
-summary: replication iteration column reading statistic value unit
+summary: replication iteration column instance reading statistic value unit
 switch points: point replication offered accepted delivered lost refused throughput acceptance \
 mean_hops mean_latency p50 p99 max blocked in_flight waiting fidelity latency_error \
 throughput_error notes

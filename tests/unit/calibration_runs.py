@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from dvsim.core.probe import Counter
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.samples import COUNTER_COLUMNS
@@ -43,13 +44,13 @@ def _counters(run, size):
     if run.scenario.system.publisher is not None:
         kinds = {"broker": kinds["broker"], "publisher.1": 30e-6, "publisher.2": 32e-6}
     rows = [
-        (replication, iteration, component, "cpu_per_message", value, "s")
+        (replication, iteration, *Counter(component, "cpu_per_message", value, "s").row)
         for replication in range(1, run.replications + 1)
         for iteration in (1, 2)
         for component, value in kinds.items()
     ]
     rows += [
-        (replication, iteration, "machine", "busy", 0.9, "1")
+        (replication, iteration, "machine", 0, "busy", 0.9, "1")
         for replication in range(1, run.replications + 1)
         for iteration in (1, 2)
     ]

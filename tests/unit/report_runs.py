@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from dvsim.core.probe import Counter
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
 from dvsim.kinds.rabbitmq.spec import Column, Probe, Scenario, System, Tolerance, Workload
 from dvsim.scenario.types import Card, Parameter
@@ -68,7 +69,7 @@ def scenario(transport, size, columns, title=None, name=None):
 
 def counters(values, replications):
     rows = [
-        (replication, 1, component, metric, value, "1")
+        (replication, 1, *Counter(component, metric, value, "1").row)
         for replication in range(1, replications + 1)
         for component, metric, value in values
     ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from dvsim.core.probe import Counter
 from dvsim.kinds.rabbitmq.spec import (
     Column,
     Probe,
@@ -105,7 +106,7 @@ def samples(
 
 def counters(values: Mapping[tuple[str, str], float]) -> pd.DataFrame:
     """Counters of replication 1, iteration 1, by (component, metric)."""
-    rows = [(1, 1, component, metric, float(v), "1") for (component, metric), v in values.items()]
+    rows = [(1, 1, *Counter(*name, float(v), "1").row) for name, v in values.items()]
     return pd.DataFrame(rows, columns=list(COUNTER_COLUMNS)).astype(dict(COUNTER_COLUMNS))
 
 

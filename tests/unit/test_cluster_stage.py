@@ -29,7 +29,7 @@ def ran(*overrides, name="h3/dv-2048"):
 
 def busy(result):
     counters = result.counters[result.counters["metric"] == "utilisation"]
-    return counters.set_index("component")["value"].to_dict()
+    return counters.set_index(["component", "instance"])["value"].to_dict()
 
 
 def refusal(*overrides):
@@ -42,7 +42,7 @@ def test_without_the_keys_there_is_no_cluster():
     scenario = load("h3/dv-2048")
     assert not scenario.system.clustered
     assert "[system.host]" not in to_toml(scenario)
-    assert not {"queue.1", "disk.1"} & busy(ran()).keys()
+    assert not {("queue", 1), ("disk", 1)} & busy(ran()).keys()
 
 
 def test_a_cluster_is_written_whole_and_read_back(tmp_path):
@@ -91,12 +91,12 @@ def test_brokers_over_tcp_are_the_same_ones():
         ran(*more, name="h3/fdr-2048") for more in ((), (QUORUM, "system.storage=st1-7000"))
     )
     assert cluster.rate.value < alone.rate.value
-    assert busy(cluster)["disk.1"] > busy(cluster)["queue.1"] > 0
+    assert busy(cluster)["disk", 1] > busy(cluster)["queue", 1] > 0
 
 
 def test_of_a_log_only_the_index_is_in_memory():
     def peak(result):
-        rows = result.counters[result.counters["component"] == "broker.1"]
+        rows = result.counters.query("component == 'broker' and instance == 1")
         return rows[rows["metric"] == "memory_peak_bytes"]["value"].max()
 
     assert peak(ran(QUORUM)) == 20_000 * 200

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from report_runs import published_set, steady_run, tcp_run, validation_of, vortex_run
 
+from dvsim.core.probe import Counter
 from dvsim.errors import ScenarioError
 from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report import render_report
@@ -26,9 +27,10 @@ def counted(run, **values):
     table = run.counters
     rows = []
     for key, value in values.items():
-        component, _, metric = key.partition("__")
+        name, _, metric = key.partition("__")
+        component, instance, *_ = Counter(name.replace("_", "."), metric, value, "1").row
         row = table.iloc[[0]].assign(
-            component=component.replace("_", "."), metric=metric, value=value
+            component=component, instance=instance, metric=metric, value=value
         )
         rows += [row.assign(replication=n) for n in table["replication"].unique()]
     import pandas as pd

@@ -146,9 +146,8 @@ def _point(given: Sequence[Given]) -> Point:
 def _cpu(counters: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     """Return the CPU seconds per message by kind of program, iteration by iteration."""
     rows = _rows(counters, "cpu_per_message")
-    kind = rows["component"].map(lambda name: str(name).partition(".")[0])
     results: dict[str, tuple[float, ...]] = {}
-    for name, part in rows.groupby(kind):
+    for name, part in rows.groupby("component"):
         means = part.groupby(["replication", "iteration"])["value"].mean()
         if (means > 0).all():  # a short run may be less than a tick of the clock
             results[str(name)] = tuple(float(value) for value in means)

@@ -16,8 +16,10 @@ from dvsim.kinds.rabbitmq.published import published
 from dvsim.scenario.types import Card
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.study.samples import name_of
 from dvsim.study.summary import (
     Rates,
+    by_counter,
     by_statistic,
     column_rates,
     column_samples,
@@ -213,19 +215,18 @@ class Evidence(StudyFigures):
 
         Args:
             scenario: Name of a run.
-            component: ``card`` stands for ``card.1``, ``card.2``, …; an empty text for every
-                component.
+            component: ``card`` gives ``card.1``, ``card.2``, …; an empty text every component.
             metric: Name of the counter.
 
         Raises:
             Missing: If no such component has this counter.
         """
         results = {
-            column: value
-            for (column, reading, statistic), (value, _, _) in self._estimates(scenario).items()
-            if reading == "counter"
-            and statistic == metric
-            and (not component or column.split(".")[0] == component)
+            name_of(name, instance): value
+            for (name, instance, counted), (value, _, _) in by_counter(
+                self._table(scenario)
+            ).items()
+            if counted == metric and component in ("", name)
         }
         if not results:
             raise Missing(f"no counter {component or '*'} {metric} in {scenario}")
@@ -242,7 +243,10 @@ class Evidence(StudyFigures):
         )
 
     def _estimates_of(self, scenario: str) -> Estimates:
+        return by_statistic(self._table(scenario))
+
+    def _table(self, scenario: str) -> pd.DataFrame:
         table = self.runs[scenario].per_replication
         if self._chosen is not None:
             table = table[self._is_chosen(table)]
-        return by_statistic(over_replications(table))
+        return over_replications(table)

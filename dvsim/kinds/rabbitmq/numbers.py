@@ -41,14 +41,15 @@ def point_numbers(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> P
     columns = scenario.probe.columns
     counted = scenario.readings[0]
     rates: dict[str, dict[int, float]] = {name: {} for name in _names(columns)}
-    busy: dict[str, dict[int, list[float]]] = {}  # by component and replication
-    names = ("replication", "column", "reading", "statistic", "value")
-    for replication, column, reading, statistic, value in zip(
+    busy: dict[tuple[str, int], dict[int, list[float]]] = {}  # by instance and replication
+    names = ("replication", "column", "instance", "reading", "statistic", "value")
+    for replication, column, instance, reading, statistic, value in zip(
         *(summary[name] for name in names), strict=True
     ):
         if reading == "counter":
             if statistic == "utilisation":
-                busy.setdefault(column, {}).setdefault(replication, []).append(value)
+                of_instance = busy.setdefault((column, instance), {})
+                of_instance.setdefault(replication, []).append(value)
             continue
         if reading == counted and statistic in _STATISTICS:
             rates[f"{column}_{_STATISTICS[statistic]}"][replication] = value
@@ -60,8 +61,7 @@ def point_numbers(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> P
     }
     results |= {name: estimate(list(values.values())) for name, values in rates.items()}
     stages: dict[str, Estimate] = {}
-    for component, by_replication in busy.items():
-        name = component.split(".", maxsplit=1)[0]
+    for (name, _), by_replication in busy.items():
         found = estimate([_mean(values) for values in by_replication.values()])
         if name not in stages or found.value > stages[name].value:
             stages[name] = found  # the busiest of several alike

@@ -32,7 +32,7 @@ class Gathered:
     def __init__(self, begun: Tables | None = None) -> None:
         self._begun = begun
         self._columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
-        self._counters: list[tuple[int, int, str, str, float, str]] = []
+        self._counters: list[tuple[int, int, str, int, str, float, str]] = []
         self._work_s = 0.0
 
     def add(self, replication: int, number: int, iteration: Iteration, work_s: float) -> None:
@@ -50,7 +50,7 @@ class Gathered:
             for name, kind in SAMPLE_COLUMNS.items():
                 self._columns[name].append(values[name].astype(kind))
         for counter in iteration.counters:
-            self._counters.append((replication, number, *counter))
+            self._counters.append((replication, number, *counter.row))
 
     def tables(self) -> Tables:
         """Return the tables of all that was added."""

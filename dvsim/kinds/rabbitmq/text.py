@@ -170,13 +170,13 @@ def fabric_text(counters: pd.DataFrame) -> str | None:
     >>> import pandas as pd
     >>> values = {"cycle_fidelity": 0.0, "latency_s": 2e-7, "rate_alone": 4.4e9,
     ...           "rate_together": 4.3e9, "flow_error": 0.004}
-    >>> rows = [(1, 1, "fabric", metric, value, "1") for metric, value in values.items()]
-    >>> names = ["replication", "iteration", "component", "metric", "value", "unit"]
+    >>> rows = [(1, 1, "fabric", 0, metric, value, "1") for metric, value in values.items()]
+    >>> names = ["replication", "iteration", "component", "instance", "metric", "value", "unit"]
     >>> print(fabric_text(pd.DataFrame(rows, columns=names)))
     flow fidelity, within 0.4 % of the cycle level; first word after 200 ns, 4.4 GB/s for a sender
     alone, 4.3 GB/s for each of all
     """
-    rows = counters[counters["component"] == "fabric"]
+    rows = counters[(counters["component"] == "fabric") & (counters["instance"] == 0)]
     if rows.empty:
         return None
     value = rows.groupby("metric")["value"].mean()
