@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from dvsim.core.observer import Observer
-from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.base import Keys, Metric, Order
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario.fields import Number, Varied, Vary, Whole
 from dvsim.scenario.spec import Spec, Table
@@ -59,7 +59,7 @@ class QueueKind(PointsKind):
     name = "mm1"
     about = "of an M/M/1 queue"
     Spec: ClassVar[type[Spec]] = QueueScenario
-    units: ClassVar[dict[str, str]] = {"wait": "services", "busy": "1"}
+    registry: ClassVar[dict[str, Metric]] = {"wait": Metric("services"), "busy": Metric("1")}
     orders: ClassVar[Keys] = {"load": Order("share", 0.01, 0.99, (0.01, 0.99))}
 
     def run(self, scenario: QueueScenario, seed: int, replication: int) -> dict[str, float]:

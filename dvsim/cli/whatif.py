@@ -11,7 +11,6 @@ from dvsim.cli.terminal import tell
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
-    from dvsim.study.measures import Measure
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.statistics import Estimate
@@ -54,8 +53,7 @@ def answer_lines(answer: Answer) -> Iterator[str | Table]:
     yield f"{INDENT}seed {run.seed}, {counted(*answer.replications)}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
-    meanings = {name: answer.measure(name).heading for name in whatif.also}
-    yield from wrapped("; ".join(f"{name}: {meanings[name]}" for name in meanings))
+    yield from wrapped("; ".join(f"{name}: {answer.heading(name)}" for name in whatif.also))
     for number, text in enumerate(whatif.assumed):
         yield from wrapped(("" if number else "Assumed: ") + text)
     if run.folder is not None:
@@ -81,13 +79,13 @@ def _rows(answer: Answer) -> Iterator[list[str]]:
                 outcome.says,
                 rate_text(outcome.rate),
                 "" if outcome.ratio is None else times_text(outcome.ratio),
-                *(_cell(outcome.also(name), answer.measure(name)) for name in answer.whatif.also),
+                *(_cell(answer, name, outcome.also(name)) for name in answer.whatif.also),
                 limit_text(outcome),
             ]
 
 
-def _cell(value: float, measure: Measure) -> str:
-    return "-" if math.isnan(value) else measure.text(value)
+def _cell(answer: Answer, name: str, value: float) -> str:
+    return "-" if math.isnan(value) else answer.text(name, value)
 
 
 def _json(answer: Answer) -> dict[str, Any]:

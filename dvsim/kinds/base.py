@@ -109,15 +109,18 @@ class Job:
 
 
 class Metric(NamedTuple):
-    """A number that a replication gives, described once for tables, pages and figures.
+    """A number of a result, described once for tables, pages and figures.
 
     Attributes:
-        unit: ``1`` of a plain number.
+        unit: ``1`` of a plain number, ``%`` of a share that is written in per cent.
         label: As people call it; empty takes its name.
         reading: What it is, to begin a sentence that says how to read a figure; empty takes the
             label.
         axis: Its unit on an axis, where that needs other words than `unit`.
         written: Its unit behind a figure in a text; None takes `unit`.
+        shown: Whether a table for people has it.
+        of: The formula, from a result to the mean over its replications; None of what `replicate`
+            gives under its name.
     """
 
     unit: str
@@ -125,6 +128,8 @@ class Metric(NamedTuple):
     reading: str = ""
     axis: str = ""
     written: str | None = None
+    shown: bool = False
+    of: Callable[[Any], float] | None = None
 
 
 class Reading(Protocol):
@@ -165,7 +170,7 @@ class Kind:
         always: Whether every run has every metric; where one is missing nothing was asked of it
             then.
         brief_table: The one of `tables` from which `point_numbers` takes the numbers of a result.
-        described: Metrics by name, as far as more is to be said of them than their units.
+        registry: Every metric of its results, by name.
         messages: Whether messages of a size go through its systems, whose rates or times were
             measured elsewhere, too.
     """
@@ -178,7 +183,7 @@ class Kind:
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
     brief_table: ClassVar[str] = "points"
-    described: ClassVar[Mapping[str, Metric]] = {}
+    registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
@@ -326,7 +331,7 @@ class Kind:
     @property
     def first(self) -> Sequence[str]:
         """The metrics that stand first in tables, in their order."""
-        return ()
+        return [name for name, metric in self.registry.items() if metric.shown]
 
     @property
     def headline(self) -> Sequence[str]:
@@ -336,7 +341,17 @@ class Kind:
     @property
     def measures(self) -> Sequence[str]:
         """What the answer to an open question may tell besides its headline."""
-        return self.first
+        return [name for name, metric in self.registry.items() if metric.of is not None]
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a metric."""
+        return self.registry.get(name) or Metric("")
+
+    def value(self, result: Own, point: int, name: str) -> float:
+        """Return one of `measures` at a point of a result; not a number if it has none."""
+        formula = self.registry[name].of
+        assert formula is not None  # it is one of `measures`
+        return formula(result)
 
     @property
     def code(self) -> str:
@@ -381,7 +396,7 @@ def kind_named(name: str) -> Kind:
 
 def metric_of(name: str, unit: str) -> Metric:
     """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
-    known = (kind_named(own).described.get(name) for own in OWN)
+    known = (kind_named(own).registry.get(name) for own in OWN)
     return next(
         (metric for metric in known if metric is not None and metric.unit == unit), Metric(unit)
     )

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Own, Plain, Reading
+from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ class PointsKind(Kind):
     """A kind whose results are studies.
 
     Attributes:
-        units: The metrics of a run with their units.
-        shown: Those that a table for people has.
         work: What a reading counts, and that a second in words, for the progress; empty for
             nothing.
         study, text: The class of its studies, and what yields one as people read it, each as
@@ -34,11 +32,19 @@ class PointsKind(Kind):
     """
 
     studies = True
-    units: ClassVar[Mapping[str, str]]
-    shown: ClassVar[Sequence[str]] = ()
     work: ClassVar[tuple[str, str]] = ("", "")
     study: ClassVar[str] = "dvsim.study.points:PointsStudy"
     text: ClassVar[str] = "dvsim.study.points_text:lines_of"
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The metrics of a run with their units."""
+        return {name: metric.unit for name, metric in self.registry.items()}
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The metrics that a table for people has."""
+        return [name for name, metric in self.registry.items() if metric.shown]
 
     @property
     def result(self) -> type[PointsStudy]:
@@ -114,6 +120,20 @@ class PointsKind(Kind):
     def headline(self) -> Sequence[str]:
         """The metrics of its table for people."""
         return self.shown or self.first
+
+    @property
+    def measures(self) -> Sequence[str]:
+        """All metrics."""
+        return self.first
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a metric."""
+        return self.registry.get(name) or Metric(self.units.get(name, ""))
+
+    def value(self, result: Own, point: int, name: str) -> float:
+        """Return the mean of a metric over the replications of a point."""
+        points = result.points
+        return float(points[points["point"] == point][name].mean())
 
 
 def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is

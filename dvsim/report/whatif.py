@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
 from dvsim.report.table import Cell, Table, number, table_of
-from dvsim.study.measures import Measure
 from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text, rate_text
 from dvsim.study.whatif_sentence import counted, times_text
 
@@ -67,7 +66,6 @@ def answer_table(answer: Answer) -> Table:
     over = f"over {counted(*count)}" if count[1] > 1 else "of one replication"
     head = f"Rates in {answer.unit}" if answer.what == "rate" else answer.unit.capitalize()
     rows = []
-    measures = {name: answer.measure(name) for name in answer.whatif.also}
     for part in answer.parts:
         for outcome in part.outcomes:
             times = outcome.ratio
@@ -79,8 +77,8 @@ def answer_table(answer: Answer) -> Table:
                     answer.what: Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
                     "ratio": Cell(ratio[0], "number", raw=ratio[1]),
                     **{
-                        measure.heading: _cell(outcome.also(name), measure)
-                        for name, measure in measures.items()
+                        answer.heading(name): _cell(answer, name, outcome.also(name))
+                        for name in answer.whatif.also
                     },
                     "limit": Cell(limit_text(outcome)),
                 }
@@ -93,11 +91,11 @@ def answer_table(answer: Answer) -> Table:
     )
 
 
-def _cell(value: float, measure: Measure) -> Cell:
+def _cell(answer: Answer, name: str, value: float) -> Cell:
     """Make a cell of another measure; the CSV has its number."""
     if math.isnan(value):
         return number(None)
-    return Cell(measure.text(value), "number", raw=value)
+    return Cell(answer.text(name, value), "number", raw=value)
 
 
 def answer_drawing(answer: Answer) -> Drawing | None:

@@ -52,13 +52,19 @@ class Amount:
 def amount_text(value: float, half: float = 0.0, unit: str = "") -> str:
     """Return a value with half of its interval and its unit; bytes and seconds get a prefix.
 
+    A share with the unit ``%`` is written in per cent.
+
     >>> amount_text(76050.2, 576.3, "msg/s"), amount_text(684.2e6, 5.2e6, "B/s")
     ('76,050 ± 576 msg/s', '684.2 ± 5.2 MB/s')
     >>> amount_text(684.2e6, unit="B/s"), amount_text(2.33e-7, unit="s"), amount_text(812, unit="B")
     ('684 MB/s', '233 ns', '812 B')
     >>> amount_text(1658335.0, 1318850.1, "pieces/s"), amount_text(266.6, 1147.1, "1/s")
     ('1,660,000 ± 1,320,000 pieces/s', '270 (0 to 1,410) 1/s')
+    >>> amount_text(0.69, unit="%")
+    '69 %'
     """
+    if unit == "%":
+        return share_text(value)
     factor, prefixed = scale_of(value, unit)
     return f"{estimate_text(value / factor, half / factor)} {prefixed}".rstrip()
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.study.statistics import half_width, student
+from dvsim.study.statistics import Estimate, half_width, student
 
 Each = Mapping[int, float]
 """A value by replication."""
@@ -121,6 +121,23 @@ def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | No
     ends = (middle, middle - half, middle + half)
     value, low, high = map(math.exp, ends) if kind == "ratio" else ends
     return Change(kind, value, low, high, common)
+
+
+def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | None:
+    """Return how many times the base they are, replication by replication.
+
+    The geometric mean, as `change` has it, with its least width; half of the
+    interval is that of the logarithm times the mean. None if there is nothing to divide by, or not
+    as many of both. `common`: whether replication r of both had the same random numbers.
+    """
+    if values.shape != base.shape or not (np.all(values > 0) and np.all(base > 0)):
+        return None
+    first, other = (dict(enumerate(each.tolist())) for each in (base, values))
+    times = change(first, other, "ratio", common=common)
+    if times is None:
+        return None
+    half = 0.0 if times.high is None else times.value * math.log(times.high / times.value)
+    return Estimate.around(times.value, half)
 
 
 def _decimals(size: float) -> int:

@@ -149,8 +149,8 @@ class PointsStudy(Points):
 
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a metric."""
-        metric: Metric | None = kind_of(self.scenario).described.get(name)
-        return metric or Metric(self.METRICS.get(name, ""))
+        metric: Metric = kind_of(self.scenario).metric(name)
+        return metric
 
     @property
     def drawn(self) -> list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from dvsim.kinds.base import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
-from dvsim.study.measures import ratio
 from dvsim.study.numbers import PointNumbers
+from dvsim.study.paired import ratio
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.statistics import Estimate

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.base import Metric, kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.amounts import MISSING, amount_text, estimate_text
 from dvsim.study.compare import in_common
-from dvsim.study.measures import MEASURES, Measure, ratio
+from dvsim.study.paired import ratio
 from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.stages import Limit
 from dvsim.study.statistics import Estimate, Floats, estimate
@@ -56,11 +54,7 @@ class Outcome:
 
     def also(self, name: str) -> float:
         """Return another measure, see `dvsim.kinds.base.Kind.measures`."""
-        study = _study(self.run)
-        if study is not None:
-            return float(_at(study, self.point)[name].mean())
-        (run,) = runs_of([self.run])
-        return MEASURES[name].of(run)
+        return float(kind_of(self.run.scenario).value(self.run, self.point, name))
 
 
 @dataclass(frozen=True)
@@ -99,13 +93,17 @@ class Answer:
             return self.what if unit == "1" else f"{self.what} {unit}"
         return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
 
-    def measure(self, name: str) -> Measure:
-        """Return a measure that the answer prints beside the rate."""
-        study = _study(self.parts[0].outcomes[0].run)
-        if study is None:
-            return MEASURES[name]
-        unit = study.METRICS[name].removeprefix("1")
-        return Measure(name.replace("_", " "), lambda _: nan, partial(amount_text, unit=unit))
+    def heading(self, name: str) -> str:
+        """Return the title of a measure that the answer prints beside the rate."""
+        return self._metric(name).label or name.replace("_", " ")
+
+    def text(self, name: str, value: float) -> str:
+        """Write a value of such a measure."""
+        return amount_text(value, unit=self._metric(name).unit.removeprefix("1"))
+
+    def _metric(self, name: str) -> Metric:
+        metric: Metric = kind_of(self.parts[0].outcomes[0].run.scenario).metric(name)
+        return metric
 
     def sentence(self) -> str:
         """Tell the answer in one sentence, see `dvsim.study.whatif_sentence`."""

@@ -72,7 +72,7 @@ def test_a_kind_is_one_package_of_four_files(applied):
 
 
 @named("metric")
-def test_a_metric_is_two_lines(applied):
+def test_a_metric_is_one_line(applied):
     text = (ROOT / "scenarios/h3/whatif/bridges.toml").read_text("utf-8")
     question = re.sub(r"^campaign = .*$", 'campaign = ["base"]', text, flags=re.MULTILINE)
     question = question.replace('also = ["overruns"]', 'also = ["windows"]')

@@ -14,7 +14,7 @@ from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load, load_campaign
 from dvsim.session import run_scenarios
-from dvsim.study.measures import ratio
+from dvsim.study.paired import ratio
 from dvsim.study.precision import Reached, reached, reached_texts, wider
 from dvsim.study.statistics import STEPS
 from dvsim.study.store import contents_of

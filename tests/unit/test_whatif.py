@@ -10,13 +10,12 @@ from run_builder import samples, vortex_scenario
 from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
-from dvsim.kinds.rabbitmq.spec import Measure
 from dvsim.report.markdown import markdown
 from dvsim.report.pages import report_page
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
-from dvsim.study.measures import MEASURES, ratio
+from dvsim.study.paired import ratio
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.text_table import plain_lines
 from dvsim.study.whatif import answers
@@ -52,10 +51,6 @@ receivers = 1
 def asked(desk):
     (desk / "asked.toml").write_text(QUESTION, "utf-8")
     return desk
-
-
-def test_the_measures_of_a_file_are_those_that_can_be_told():
-    assert set(Measure.__args__) == set(MEASURES)
 
 
 @pytest.mark.parametrize(

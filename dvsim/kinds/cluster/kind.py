@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
 from dvsim.kinds.base import Job, Keys, Order, Plain
-from dvsim.kinds.cluster.metrics import DESCRIBED, METRICS, SHOWN
+from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import MOST_CLIENTS, MOST_NODES, MOST_SECONDS, ROLES, ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario import bounds
@@ -46,9 +46,7 @@ class ClusterKind(PointsKind):
             _CLIENTS,
         ),
     }
-    units = METRICS
-    described = DESCRIBED
-    shown = SHOWN
+    registry = METRICS
     study = "dvsim.kinds.cluster.result:ClusterStudy"
 
     def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:

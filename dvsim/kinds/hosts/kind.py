@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
 from dvsim.kinds.base import Keys, Order
-from dvsim.kinds.hosts.metrics import METRICS, SHOWN, STAGE_COLUMNS, UNITS
+from dvsim.kinds.hosts.metrics import METRICS, STAGE_COLUMNS
 from dvsim.kinds.hosts.spec import (
     MOST_BROKERS,
     MOST_CLIENTS,
@@ -89,10 +89,8 @@ class MessagingKind(PointsKind):
             message = f"must be at least {scenario.least}, is {work.messages}"
             yield ("workload", "messages"), message
 
-    described = METRICS
-    units = UNITS
+    registry = METRICS
     messages = True
-    shown = SHOWN
     study = "dvsim.kinds.hosts.result:MessagingStudy"
     text = "dvsim.kinds.hosts.text:messaging_lines"
     work = ("events", "events/s")

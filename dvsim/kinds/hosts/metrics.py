@@ -9,16 +9,24 @@ from dvsim.kinds.base import Metric
 METRICS: Mapping[str, Metric] = {
     "rate_in": Metric("msg/s", "rate in", "Messages taken in per second"),
     "rate_out": Metric(
-        "msg/s", "rate out", "Messages that consumers take per second, all of them together"
+        "msg/s",
+        "rate out",
+        "Messages that consumers take per second, all of them together",
+        shown=True,
     ),
-    "megabytes": Metric("MB/s", "data", "Bytes of messages that consumers take, without frames"),
+    "megabytes": Metric(
+        "MB/s", "data", "Bytes of messages that consumers take, without frames", shown=True
+    ),
     "megabits": Metric("Mb/s", "bandwidth", "Bits of messages that consumers take, without frames"),
     "density": Metric("ns", "density", "Mean time between two messages of one stream or consumer"),
     "latency": Metric(
-        "us", "latency", "Mean time of a message from the publishing to the consuming application"
+        "us",
+        "latency",
+        "Mean time of a message from the publishing to the consuming application",
+        shown=True,
     ),
     "p50": Metric("us"),
-    "p99": Metric("us", "99 % of the latencies"),
+    "p99": Metric("us", "99 % of the latencies", shown=True),
     "max": Metric("us"),
     "setup": Metric(
         "1", "share of connection set-up", "What setting up connections takes of the latency"
@@ -38,11 +46,9 @@ METRICS: Mapping[str, Metric] = {
 A ping has latencies and no rates. A flow has latencies where its publishers have a window: without
 one they are ahead of the system by any time.
 """
-UNITS = {name: metric.unit for name, metric in METRICS.items()}
 
 STAGE_COLUMNS: Mapping[str, str] = {
     "point": "int32",
     "stage": "str",  # such as "receiving thread"
     "utilisation": "float64",  # mean over replications; of several alike the busiest
 }
-SHOWN = ("rate_out", "megabytes", "latency", "p99")

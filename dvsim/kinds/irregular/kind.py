@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Keys, Order, Own, Plain
+from dvsim.kinds.base import Keys, Metric, Order, Own, Plain
 from dvsim.kinds.irregular.spec import (
     LEAST_BUFFER,
     MOST_BUFFER,
@@ -29,15 +29,14 @@ class IrregularKind(PointsKind):
     name = "irregular"
     about = "of programs that send many small messages"
     Spec: ClassVar[type[Spec]] = IrregularScenario
-    units: ClassVar[Mapping[str, str]] = {
-        "time": "s",
-        "per_word": "ns",
-        "rate": "M/s",
-        "cores": "s",
-        "network": "s",
-        "waits": "s",
+    registry: ClassVar[Mapping[str, Metric]] = {
+        "time": Metric("s", shown=True),
+        "per_word": Metric("ns", shown=True),
+        "rate": Metric("M/s", shown=True),
+        "cores": Metric("s"),
+        "network": Metric("s"),
+        "waits": Metric("s"),
     }
-    shown = ("time", "per_word", "rate")
     orders: ClassVar[Keys] = {
         "nodes": Order("whole", 1, MOST_NODES, (1, MOST_NODES)),
         "uneven": Order("scaled", 1, MOST_UNEVEN, (1, 10)),

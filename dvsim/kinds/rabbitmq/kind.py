@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.emulation.settings import fitted, own_scale
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Keys, Kind, Metric, Order, Plain
+from dvsim.kinds.base import Job, Keys, Kind, Order, Plain
 from dvsim.kinds.rabbitmq import checks
-from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Measure, Scenario
+from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
+from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
@@ -23,9 +24,6 @@ MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
 """What a message takes to simulate, about, and what its size adds over the Data Vortex: it grows a
 little less than the size. A batch over TCP is one event whatever its size."""
 
-BEHIND = "behind"
-"""How late the last messages of an open loop are, in seconds; it grows beyond saturation."""
-
 
 class RabbitmqKind(Kind):
     """What is different about a system with RabbitMQ brokers."""
@@ -37,9 +35,7 @@ class RabbitmqKind(Kind):
     simulates = "sim"
     brief_table = "summary"
     messages = True
-    described: ClassVar[Mapping[str, Metric]] = {
-        "delivered_rate": Metric("1/s", axis="msg/s", written="msg/s")
-    }
+    registry = METRICS
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
@@ -83,7 +79,7 @@ class RabbitmqKind(Kind):
         """Return the rates of each column, how busy each stage is, and `BEHIND`."""
         from dvsim.kinds.rabbitmq.numbers import names_of, unit_of
 
-        return {name: unit_of(name) for name in names_of(scenario)} | {BEHIND: "s"}
+        return {name: unit_of(name) for name in [*names_of(scenario), BEHIND]}
 
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
         """Run one replication with all its iterations."""
@@ -183,18 +179,6 @@ class RabbitmqKind(Kind):
         from dvsim.kinds.rabbitmq.numbers import point_numbers
 
         return [point_numbers(scenario, table)]
-
-    @property
-    def measures(self) -> Sequence[str]:
-        """Those of `dvsim.study.measures`."""
-        return get_args(Measure)
-
-    @property
-    def first(self) -> Sequence[str]:
-        """The rates of all receivers together."""
-        from dvsim.kinds.rabbitmq.numbers import WHOLE
-
-        return WHOLE
 
 
 KIND = RabbitmqKind()

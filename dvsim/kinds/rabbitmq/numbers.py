@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dvsim.kinds.rabbitmq.metrics import METRICS
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.study.numbers import PointNumbers, in_order
 from dvsim.study.rate import rate_of
@@ -22,8 +23,8 @@ WHOLE = ("delivered_rate", "payload_rate")
 
 def unit_of(name: str) -> str:
     """Return the unit of a number."""
-    if name == "payload_rate":
-        return "B/s"
+    if name in METRICS:
+        return METRICS[name].unit
     return "1" if name.startswith("busy_") or name.endswith("_empty") else "1/s"
 
 

@@ -63,20 +63,6 @@ PATHS = {
 }
 """By the name of the transport, in the order of reports."""
 
-Measure = Literal[
-    "overruns",
-    "empty",
-    "sram",
-    "paged",
-    "blocked",
-    "port",
-    "latency",
-    "together",
-    "late",
-    "resequencing",
-    "holding",
-]
-
 
 @dataclass(frozen=True)
 class Workload(Table):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.errors import Fault, nearest
 from dvsim.kinds.base import Keys, Order
 from dvsim.kinds.points import PointsKind
-from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES, UNITS
+from dvsim.kinds.switch.metrics import METRICS, TABLES
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath
@@ -128,9 +128,7 @@ class SwitchKind(PointsKind):
             if traffic.injection == "queue":
                 yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
-    described = METRICS
-    units = UNITS
-    shown = SHOWN
+    registry = METRICS
     study = "dvsim.kinds.switch.result:Study"
     text = "dvsim.kinds.switch.text:study_lines"
     tables = TABLES

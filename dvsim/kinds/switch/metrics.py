@@ -20,6 +20,7 @@ METRICS: Mapping[str, Metric] = {
         "Packets delivered per slot and input",
         "packets per slot and input",
         "",
+        shown=True,
     ),
     "acceptance": Metric(  # not a number where nothing was offered
         "1",
@@ -27,6 +28,7 @@ METRICS: Mapping[str, Metric] = {
         "Of the packets that arrive, the share that gets in at once",
         "accepted / offered",
         "",
+        shown=True,
     ),
     "mean_hops": Metric(
         "nodes",
@@ -34,12 +36,14 @@ METRICS: Mapping[str, Metric] = {
         "Nodes that a packet visits, the entry node included",
         "nodes visited",
         "",
+        shown=True,
     ),
     "mean_latency": Metric(  # from arrival at the input to the output, waiting included
         "slots",
         "mean latency",
         "Thick lines are the mean over all packets, from arrival to delivery, "
         "waiting included, and thin dotted ones what 99 % of them do not exceed",
+        shown=True,
     ),
     "p50": Metric("slots"),  # quantiles of the latency
     "p99": Metric("slots", "99 % of the latencies"),
@@ -49,7 +53,6 @@ METRICS: Mapping[str, Metric] = {
     "waiting": Metric("packets"),  # in the queues at the end
 }
 """What is measured in each run, with units; a mean or quantile of nothing is not a number."""
-UNITS = {name: metric.unit for name, metric in METRICS.items()}
 
 POINT_COLUMNS: Mapping[str, str] = {
     "point": "int32",  # 0.., as in `SwitchScenario.points`
@@ -105,5 +108,3 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "queues": QUEUE_COLUMNS,
 }
 """The tables of a study; `events` and `queues` are empty where nothing was recorded."""
-
-SHOWN = ("throughput", "acceptance", "mean_hops", "mean_latency")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Argument, Fault, ScenarioError
-from dvsim.kinds.base import Keys, Order, Plain, Reading
+from dvsim.kinds.base import Keys, Metric, Order, Plain, Reading
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
 from dvsim.kinds.workload.skeletons import MOST_CELLS
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
 
 PARTS = ("compute", "overhead", "latency", "bandwidth", "contention", "wait")
-METRICS: Mapping[str, str] = {
-    "time": "ns",  # until the last rank is done
-    **{f"{part}_time": "ns" for part in PARTS},  # what that was spent on, on the critical path
-    "message_rate": "1/s",  # messages that a rank sends, in the mean
-    "messages": "messages",
-    "bytes": "B",
+METRICS: Mapping[str, Metric] = {
+    "time": Metric("ns", shown=True),  # until the last rank is done
+    **{f"{part}_time": Metric("ns") for part in PARTS},  # of that, on the critical path
+    "message_rate": Metric("1/s", shown=True),  # messages that a rank sends, in the mean
+    "messages": Metric("messages"),
+    "bytes": Metric("B"),
 }
-"""What is measured in each run, with units; the parts add up to the time."""
+"""What is measured in each run; the parts add up to the time."""
 
 OPERATIONS_S = 1e6  # that are replayed in a second, about
 MOST_OPERATIONS = 5e8  # of a point
@@ -50,8 +50,7 @@ class WorkloadKind(PointsKind):
         **dict.fromkeys(("nx", "ny", "nz"), Order("whole", 1, MOST_CELLS, (1, 1000))),
         **dict.fromkeys(("count", "updates"), Order("whole", 1, bounds.COUNT, (1, 10**4))),
     }
-    units = METRICS
-    shown = ("time", "message_rate")
+    registry = METRICS
     text = "dvsim.kinds.workload.text:study_lines"
 
     def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:

@@ -14,7 +14,7 @@ from targets import Target
 
 from dvsim.errors import DvsimError, ScenarioError
 from dvsim.kinds.load import Template, load_campaign, template
-from dvsim.kinds.switch.metrics import UNITS
+from dvsim.kinds.switch.kind import KIND
 from dvsim.scenario.find import resolve_name
 from dvsim.scenario.units import DIMENSIONS, format_value, parse
 from dvsim.study.limit.criterion import parse_criterion
@@ -78,7 +78,7 @@ def _unit(text: str) -> str:
 READERS: dict[str, Callable[[str], str]] = {
     "vary": _vary,
     "where": lambda text: str(parse_where(text, list(POINT)).holds(POINT)),
-    "until": lambda text: str(len(parse_criterion(text, UNITS).terms)),
+    "until": lambda text: str(len(parse_criterion(text, KIND.units).terms)),
     "shard": lambda text: str(parse_shard(text).has(3)),
     "unit": _unit,
     "name": lambda text: str(len(list(islice(load_campaign(text), 3)))),
