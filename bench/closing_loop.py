@@ -21,14 +21,14 @@ import numpy as np
 from rows import row
 
 from dvsim.emulation.settings import Emulation
-from dvsim.evidence.calibration import Calibration
-from dvsim.evidence.calibration.cards import cards_of
-from dvsim.evidence.calibration.points import Point, points_of
-from dvsim.evidence.calibration.runs import Given
-from dvsim.evidence.calibration.simulated import simulated_s
-from dvsim.evidence.calibration.text import machine
 from dvsim.evidence.numbers import logs_apart
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.calibration import Calibration
+from dvsim.kinds.rabbitmq.calibration.cards import cards_of
+from dvsim.kinds.rabbitmq.calibration.points import Point, points_of
+from dvsim.kinds.rabbitmq.calibration.runs import Given
+from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
+from dvsim.kinds.rabbitmq.calibration.text import machine
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run

@@ -26,14 +26,13 @@ def comparison_lines(comparison: Comparison) -> Iterator[str | Table]:
 
 def run_lines(comparison: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
-    from dvsim.kinds.rabbitmq.text import answer_text
     from dvsim.study.rate import SYSTEM
 
     times = [
         "" if change is None else f"; {change.text()} times 1"
         for change in comparison.rows[0].changes
     ]
-    answers = [answer_text(run) + text for run, text in zip(comparison.results, times, strict=True)]
+    answers = [run.answer + text for run, text in zip(comparison.results, times, strict=True)]
     yield from _head(comparison.results, comparison.differences, answers)
     for column, group in groupby(comparison.rows, key=lambda row: row.column):
         rows = list(group)

@@ -140,7 +140,7 @@ def calibrate(
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
-    from dvsim.evidence.calibration.cards import write_cards
+    from dvsim.evidence.calibration import write_cards
 
     made = _fit(card, against, name, search) if card else _measure(folders, against, name)
     paths = dict(zip(made.cards, write_cards(list(made.cards.values()), out), strict=True))

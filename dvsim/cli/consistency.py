@@ -50,15 +50,15 @@ def consistency(
     """
     from dvsim.evidence.consistency import examination
     from dvsim.evidence.consistency.text import lines, summary
-    from dvsim.kinds.rabbitmq.published import TRANSPORTS
     from dvsim.scenario.find import reference_root
+    from dvsim.scenario.published import published_transports
 
     most = None if limits is None else _rate(limits)
     if data:
         examined = examination(*data, messages=messages, limits=most)
     else:
         root = reference_root()
-        ports = [(name, path.port) for name, path in TRANSPORTS.items() if path.port]
+        ports = [(name, path.port) for name, path in published_transports().items() if path.port]
         examined = examination(
             *(root / name for name in PUBLISHED),
             messages=root / SENT if messages is None else messages,

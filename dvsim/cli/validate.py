@@ -20,7 +20,7 @@ from dvsim.errors import CriterionFailed, ScenarioError, nearest
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
     from dvsim.evidence.verdicts import Validation
-    from dvsim.kinds.rabbitmq.spec import Scenario
+    from dvsim.scenario.sampled import Sampled
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
@@ -166,7 +166,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     if not any(
         scenario.name in spoken_of
         if kind_of(scenario).studies
-        else cast("Scenario", scenario).reference or scenario.name in own
+        else cast("Sampled", scenario).reference or scenario.name in own
         for scenario in scenarios
     ):
         message = "none of its scenarios names published figures to compare with"
@@ -208,12 +208,12 @@ def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> s
     return f"{text}, as many as the verdicts need; --replications 10 runs all in full"
 
 
-def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
+def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Sampled]:
     """Return the scenarios of a system among those of some results."""
     from dvsim.kinds.base import kind_of
 
     systems = [run.scenario for run in runs if not kind_of(run.scenario).studies]
-    return cast("list[Scenario]", systems)
+    return cast("list[Sampled]", systems)
 
 
 def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:

@@ -54,7 +54,7 @@ def run_iteration(
         ]
         before, spent = where.machines(), where.cpu_s()
         watch = Watch(where, queues, messages, shown)
-        path = data_vortex if scenario.system.path.over_cards else tcp
+        path = data_vortex if scenario.system.over_cards else tcp
         sending = path.send(scenario, queues, seed, emulation, watch)
         after = where.machines()
         counters = [*sending.counters, *_broker_counters(where, spent, messages)]

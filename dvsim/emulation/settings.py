@@ -181,7 +181,7 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
     faults: set[Fault] = set()
     for scenario in scenarios:
         receivers = kind_of(scenario).served(scenario)
-        if receivers is None or not scenario.system.path.over_cards:
+        if receivers is None or not scenario.system.over_cards:
             message = f"{scenario.name} sends over TCP, without cards that could be on hosts"
             yield Argument("hosts").fault(message)
         else:

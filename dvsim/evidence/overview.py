@@ -9,7 +9,7 @@ from dvsim.evidence.numbers import log_text
 from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import Tally, tallies
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.kinds.rabbitmq.published import label_of
+from dvsim.scenario.published import label_of
 from dvsim.study.text_table import Table
 
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")

@@ -23,7 +23,7 @@ from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.base import kind_of
-from dvsim.kinds.rabbitmq.published import TRANSPORTS
+from dvsim.scenario.published import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 
@@ -60,7 +60,7 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
         if None in decided and False not in decided:  # judged otherwise at an end of an interval
             names.add(column.scenario)
     held = [row for row in rows if counted(row) and row.split == "held out"]
-    for path in (None, *TRANSPORTS):
+    for path in (None, *published_transports()):
         part = [row for row in held if path in (None, row.transport)]
         goals = [_open_goal(part, NEAR, SHARE)]
         if path is not None:

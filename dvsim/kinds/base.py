@@ -71,8 +71,7 @@ class How:
         version: Of dvsim, see `dvsim.core.code`.
         seed, replications: Replication 1 .. `replications` of `seed`.
         emulation: How real programs are run; None simulates.
-        begun: Results of fewer replications, by question: a kind may go on from them instead of
-            running all. No answer depends on it.
+        begun: Results of fewer replications, by question: a kind may go on from them.
     """
 
     version: str
@@ -114,8 +113,7 @@ class Metric(NamedTuple):
     Attributes:
         unit: ``1`` of a plain number, ``%`` of a share that is written in per cent.
         label: As people call it; empty takes its name.
-        reading: What it is, to begin a sentence that says how to read a figure; empty takes the
-            label.
+        reading: What it is, to begin a sentence on how to read a figure; empty takes the label.
         axis: Its unit on an axis, where that needs other words than `unit`.
         written: Its unit behind a figure in a text; None takes `unit`.
         shown: Whether a table for people has it.
@@ -166,11 +164,12 @@ class Kind:
         orders: The keys that have an order, in which a limit can be searched for; the usual one
             first.
         studies: Whether its results are studies, see `dvsim.kinds.points`.
-        emulated: Whether backend emu, real programs on this machine, can run them, too.
-        always: Whether every run has every metric; where one is missing nothing was asked of it
-            then.
+        emulated: Whether backend emu, real programs, can run them, too.
+        always: Whether every run has every metric; a missing one was not asked for then.
         brief_table: The one of `tables` from which `point_numbers` takes the numbers of a result.
         registry: Every metric of its results, by name.
+        calibration: What makes cards of emulated runs, as ``MODULE:NAME``: a function that takes
+            what `dvsim.evidence.calibration.calibrate` takes. Empty if nothing does.
         messages: Whether messages of a size go through its systems, whose rates or times were
             measured elsewhere, too.
     """
@@ -185,6 +184,7 @@ class Kind:
     brief_table: ClassVar[str] = "points"
     registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
+    calibration: ClassVar[str] = ""
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         """Return whether a file that names no kind is of this one."""
@@ -276,8 +276,7 @@ class Kind:
 
     def unsuited(self, scenario: Own, emulation: Own) -> Iterator[Fault]:
         """Yield what of a scenario cannot be emulated in this way."""
-        message = f"is {self.about}, which only backend sim can run"
-        yield Fault(scenario.name, None, "", message)
+        yield Fault(scenario.name, None, "", f"is {self.about}, which only backend sim can run")
 
     def served(self, scenario: Own) -> int | None:
         """Return how many brokers an emulated run can use; None where the scenario says it."""
@@ -285,8 +284,7 @@ class Kind:
 
     def question(self, scenario: Own, emulation: Own) -> dict[str, Any]:
         """Return what of an emulation an answer depends on, as JSON types."""
-        question: dict[str, Any] = emulation.question()
-        return question
+        return dict(emulation.question())
 
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""
@@ -317,8 +315,7 @@ class Kind:
     def answers(self, results: Sequence[Own]) -> Iterator[Any]:
         """Yield what results give in short, the answer first; `lines` has everything of each."""
         for result in results:
-            yield from self.lines(result)
-            yield ""
+            yield from (*self.lines(result), "")
 
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
         """Return the columns of `brief_table` of a result."""
@@ -370,8 +367,7 @@ def kind_named(name: str) -> Kind:
     """Return the kind of a name.
 
     Raises:
-        ScenarioError: If there is none; with the nearest name. Or if its package cannot be
-            imported.
+        ScenarioError: If there is none, with the nearest name, or its package cannot be imported.
     """
     if name in OWN:
         kind: Kind = importlib.import_module(OWN[name]).KIND
@@ -394,12 +390,16 @@ def kind_named(name: str) -> Kind:
     return loaded
 
 
+def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return what ``MODULE:NAME`` names."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def metric_of(name: str, unit: str) -> Metric:
     """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
     known = (kind_named(own).registry.get(name) for own in OWN)
-    return next(
-        (metric for metric in known if metric is not None and metric.unit == unit), Metric(unit)
-    )
+    return next((metric for metric in known if metric and metric.unit == unit), Metric(unit))
 
 
 def kind_of(scenario: Spec) -> Own:

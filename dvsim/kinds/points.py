@@ -6,12 +6,11 @@ heavy is imported here: a scenario is read and shown without any library that ru
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading
+from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading, imported
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:
@@ -134,9 +133,3 @@ class PointsKind(Kind):
         """Return the mean of a metric over the replications of a point."""
         points = result.points
         return float(points[points["point"] == point][name].mean())
-
-
-def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
-    """Return what ``MODULE:NAME`` names."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.report.basis import commands_of, origin_table
 from dvsim.report.blocks import Block, Fold, Page, Section, Text, answer, commands
 from dvsim.report.curves import band, line_trace, x_axis, y_axis
@@ -135,7 +134,7 @@ def sides_of(comparison: Comparison) -> list[Side]:
 def sentences(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
     """Say how fast each run was, and how much of the question they have in common."""
     sentences_of_sides = [
-        f"{side.label}: {answer_text(side.run)}"
+        f"{side.label}: {side.run.answer}"
         + (f"; {change.text()} times the first." if change and change.kind == "ratio" else ".")
         for side, change in zip(sides, comparison.rows[0].changes, strict=True)
     ]

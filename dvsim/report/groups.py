@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.rabbitmq.spec import PATHS, Path
 from dvsim.report.drawing import BLUE, OTHER_COLOURS, VERMILION
+from dvsim.scenario.sampled import Path
 from dvsim.study.changes import changes_of
 from dvsim.study.statistics import Estimate
 
@@ -83,10 +83,7 @@ def size_text(size: int) -> str:
 def transport_text(run: Run) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
-    path = system.path
-    if run.backend == "emu":
-        return f"{path.label}, emulated"
-    return path.label if path.over_cards else f"{path.label} ({system.card.name})"
+    return f"{system.path.label}, emulated" if run.backend == "emu" else system.label
 
 
 def set_text(run: Run) -> str:
@@ -117,13 +114,19 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
     return unique
 
 
+def paths_of(groups: Sequence[Group]) -> list[Path]:
+    """Return the paths of runs, each once, the base last."""
+    paths = dict.fromkeys(entry.path for group in groups for entry in group.entries)
+    return sorted(paths, key=lambda path: path.base)
+
+
 def colours(runs: Sequence[Run]) -> list[str]:
-    """Blue for the first Data Vortex run, vermilion for the first TCP run, then the others."""
-    first = dict(zip(PATHS.values(), (BLUE, VERMILION), strict=True))
+    """Vermilion for the first run over the base, blue for the first other, then the rest."""
+    first = {False: BLUE, True: VERMILION}
     chosen = []
     others = 0
     for run in runs:
-        colour = first.pop(run.scenario.system.path, None)
+        colour = first.pop(run.scenario.system.path.base, None)
         if colour is None:
             colour = OTHER_COLOURS[others % len(OTHER_COLOURS)]
             others += 1
@@ -132,7 +135,7 @@ def colours(runs: Sequence[Run]) -> list[str]:
 
 
 def grouped(runs: Sequence[Run]) -> list[Group]:
-    """Sort runs by message size, Data Vortex first, and estimate each over its replications.
+    """Sort runs by message size, those over the base last, and estimate each over its replications.
 
     Args:
         runs: At least one.
@@ -147,7 +150,7 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
     groups = []
     for size, members in sorted(sizes.items()):
-        members.sort(key=lambda run: list(PATHS).index(run.scenario.system.transport))
+        members.sort(key=lambda run: run.scenario.system.path.base)
         entries = tuple(
             Entry(run, label, colour, run.by_statistic, last.get(run.scenario.name) is run)
             for run, label, colour in zip(

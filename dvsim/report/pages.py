@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.errors import DvsimError
-from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report.basis import (
     cards_table,
     claims_table,
@@ -32,7 +31,7 @@ from dvsim.report.blocks import (
 from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
-from dvsim.report.groups import Group, grouped, size_text
+from dvsim.report.groups import Group, grouped, paths_of, size_text
 from dvsim.report.pipeline import lanes_of, lanes_of_study, pipeline_drawing
 from dvsim.report.quantiles import qq_drawings, quantile_drawing
 from dvsim.report.recorded import Shape, recording
@@ -247,7 +246,7 @@ def pipeline_drawings(groups: Sequence[Group]) -> list[Drawing]:
         pipeline_drawing(
             lanes, f"pipeline-{path.short}", f"{path.label}: where time and bytes wait"
         )
-        for path in PATHS.values()
+        for path in paths_of(groups)
         if (lanes := lanes_of(groups, path))
     ]
 
@@ -263,8 +262,7 @@ def title_of(groups: Sequence[Group]) -> str:
     answers = answers_of(groups)
     if len(answers) == 1 and all_answer(groups):
         return answers[0].whatif.title
-    used = {entry.path for entry in entries}
-    transports = [path.label for path in PATHS.values() if path in used]
+    transports = [path.label for path in paths_of(groups)]
     texts = [size_text(group.message_bytes) for group in groups]
     sizes = joined(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
     made = " and ".join(dict.fromkeys(entry.made for entry in entries))

@@ -21,8 +21,8 @@ from dvsim.study.amounts import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 
 if TYPE_CHECKING:
-    from dvsim.kinds.rabbitmq.spec import Path
     from dvsim.report.sweep import Sweep
+    from dvsim.scenario.sampled import Path
 
 BOX, GAP, HIGH, HEAD = 144, 24, 40, 26  # widths and heights of a lane, in units of the picture
 LINE, LETTERS = 14, 25  # height of a line of notes, and letters that fit into one
@@ -128,7 +128,7 @@ def lane_of(entry: Entry, name: str) -> Lane:
         most[component, metric] = max(most.get((component, metric), 0.0), estimate.value)
     shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
     length = most.get(("run", "simulated_s"), 0.0)
-    names = ["sender", *STAGES] if entry.path.over_cards else list(STAGES)
+    names = ["sender", *STAGES]
     stations = []
     for stage in [*names, *sorted(set(shares) - set(names))]:
         waits = waits_of(stage, most, length)

@@ -8,7 +8,6 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dvsim.kinds.rabbitmq.spec import PATHS, Path
 from dvsim.report.compare import Published, Rows, verdicts_on
 from dvsim.report.drawing import (
     COLOURS,
@@ -23,7 +22,8 @@ from dvsim.report.drawing import (
     scatter,
     tall,
 )
-from dvsim.report.groups import Entry, Group, size_text
+from dvsim.report.groups import Entry, Group, paths_of, size_text
+from dvsim.scenario.sampled import Path
 from dvsim.study.amounts import number_text
 from dvsim.study.statistics import Estimate
 
@@ -182,7 +182,7 @@ def qq_drawings(
         return []
     return [
         qq_drawing(lines, f"qq-{path.short}", path.label, f"{path.readings[0]}/s")
-        for path in PATHS.values()
+        for path in paths_of(groups)
         if (lines := columns_of(groups, validation, rows, path))
     ]
 

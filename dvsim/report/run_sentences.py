@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.rabbitmq.spec import PATHS
-from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.report.basis import claims_untold
-from dvsim.report.groups import Entry, Group, size_text
+from dvsim.report.groups import Entry, Group, paths_of, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed
 from dvsim.report.table import ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
@@ -47,7 +45,7 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
         *(printed_sentences(printed, groups) if printed else pieces_sentences(groups)),
         *verdict_sentences(validation),
         *claims_sentences(validation),
-        *bottleneck_sentences([entry for group in groups for entry in group.entries]),
+        *bottleneck_sentences(groups),
         *emulated_sentences([entry for group in groups for entry in group.entries]),
         *([] if compared else ["Nothing was compared with published data."]),
     ]
@@ -141,9 +139,9 @@ def single_sentences(groups: Sequence[Group]) -> list[str]:
     """Give rate and limit of runs that have nothing to be set against, of the first few."""
     every = [(group, entry) for group in groups for entry in group.entries]
     if len(every) == 1:
-        return [f"{answer_text(every[0][1].run)}."]
+        return [f"{every[0][1].run.answer}."]
     answers = [
-        f"{entry.label} at {size_text(group.message_bytes)}: {answer_text(entry.run)}."
+        f"{entry.label} at {size_text(group.message_bytes)}: {entry.run.answer}."
         for group, entry in every[:MOST_SIZES]
     ]
     more = len(every) - len(answers)
@@ -152,7 +150,7 @@ def single_sentences(groups: Sequence[Group]) -> list[str]:
 
 def pieces_sentences(groups: Sequence[Group]) -> list[str]:
     """Say what a rate as printed counts, where there is one over the Data Vortex."""
-    if not any(entry.path.over_cards for group in groups for entry in group.entries):
+    if not any(entry.reading == "pieces" for group in groups for entry in group.entries):
         return []
     counted = f"counts {piece_text(groups)} at one receiver, not messages"
     return [f"A Data Vortex rate as printed {counted}."]
@@ -161,23 +159,26 @@ def pieces_sentences(groups: Sequence[Group]) -> list[str]:
 def piece_text(groups: Sequence[Group]) -> str:
     """Say what a piece is, by the cards in use."""
     words = {
-        int(entry.run.scenario.system.card["piece_words"])
+        int(entry.run.scenario.system.cards["card"]["piece_words"])
         for group in groups
         for entry in group.entries
-        if entry.path.over_cards
+        if entry.reading == "pieces"
     }
     return f"pieces of at most {joined([str(count) for count in sorted(words)], 'or')} words"
 
 
-def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
+def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
     """Name the stage that limits each transport, and say whether the interconnect ever does."""
     found = [
-        (entry, stage) for entry in entries if (stage := busiest(entry.run.counters)) is not None
+        (entry, stage)
+        for group in groups
+        for entry in group.entries
+        if (stage := busiest(entry.run.counters)) is not None
     ]
     if not found:
         return []
     parts = []
-    for path in PATHS.values():
+    for path in paths_of(groups):
         stages: dict[str, list[float]] = {}
         for entry, stage in found:
             if entry.path == path:

@@ -91,9 +91,9 @@ def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
     """
     rows = []
     for group in groups:
-        first = {entry.path.over_cards: entry for entry in reversed(group.entries)}
-        if len(first) == 2 and first[True].made == first[False].made:
-            rates = [rates_of(first[over]).printed for over in (True, False)]
+        first = {entry.path.base: entry for entry in reversed(group.entries)}
+        if len(first) == 2 and first[False].made == first[True].made:
+            rates = [rates_of(first[base]).printed for base in (False, True)]
             rows.append(Contest(size_text(group.message_bytes), *rates))
     return rows
 
@@ -113,7 +113,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
         "messages": "whole messages",
     }
     for group in groups:
-        base = next((rates_of(entry) for entry in group.entries if not entry.path.over_cards), None)
+        base = next((rates_of(entry) for entry in group.entries if entry.path.base), None)
         for entry in group.entries:
             rates, row = rates_of(entry), named(group, entry)
             for reading in readings:
@@ -121,7 +121,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
                 value: float | None = getattr(rates, reading)
                 row.append(rate_cell(value, unit))
                 if compared:
-                    beside = base if entry.path.over_cards else None
+                    beside = None if entry.path.base else base
                     row.append(times(ratio(value, getattr(beside, reading, None))))
             rows.append(row)
     step = ["× TCP"] if compared else []

@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import reference_root
+from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 from dvsim.study.machine import machine_facts
@@ -67,7 +67,7 @@ def build_manifest(
 
 
 def run_facts(
-    scenario: Scenario, counters: pd.DataFrame, emulated: Mapping[str, Any] | None = None
+    scenario: Sampled, counters: pd.DataFrame, emulated: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return what the manifest of a run of a system says besides.
 
@@ -153,7 +153,7 @@ def _git(root: Path, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _reference_files(scenario: Scenario) -> list[dict[str, str]]:
+def _reference_files(scenario: Sampled) -> list[dict[str, str]]:
     if scenario.reference is None:
         return []
     path = reference_root() / scenario.reference.file

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from dvsim.kinds.base import kind_of
-from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.amounts import Amount
+from dvsim.scenario.sampled import Sampled
+from dvsim.study.amounts import Amount, amount_text
 from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
@@ -50,7 +50,7 @@ class Run:
         samples, counters: The tables, see `dvsim.study.samples`.
     """
 
-    scenario: Scenario
+    scenario: Sampled
     seed: int
     replications: int
     backend: str
@@ -163,6 +163,15 @@ class Run:
         """
         return limit_of(busiest(self.counters), self.scenario, self.rate.value)
 
+    @property
+    def answer(self) -> str:
+        """Its rate and what limits it, in words."""
+        if not self.rates:
+            return "nothing was delivered"
+        payload = amount_text(self.payload_rate.value, unit="B/s")
+        limit = "" if self.limit is None else f". Limit: {self.limit}"
+        return f"{self.rate}, {payload} (all receivers){limit}"
+
     @cached_property
     def _summary(self) -> pd.DataFrame:
         return as_table(self.summary_columns)
@@ -215,7 +224,7 @@ class Run:
 
 
 def of_tables(
-    scenario: Scenario,
+    scenario: Sampled,
     seed: int,
     replications: int,
     folder: Path | None,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.sampled import Sampled
 from dvsim.study.amounts import share_text
 
 # in the order in which a message meets them
@@ -86,7 +86,7 @@ class Limit:
     __repr__ = __str__
 
 
-def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | None:
+def limit_of(stage: Stage | None, scenario: Sampled, rate: float) -> Limit | None:
     """Return what limits a run; None where nothing was counted, as in an emulated run.
 
     Args:
@@ -94,7 +94,7 @@ def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | No
         scenario: What was run.
         rate: Whole messages per second over all receivers.
 
-    Where no stage is saturated a closed loop over the Data Vortex waits for credits: one for a
+    Where no stage is saturated, a closed loop over the Data Vortex waits for credits: one for a
     buffer of the ring, which a poll gives back.
     """
     if stage is None:
@@ -104,8 +104,6 @@ def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | No
     offered = scenario.workload.messages_per_second
     if offered is not None and rate >= KEPT_UP * offered:
         cause = "the offered load"
-    elif scenario.system.path.over_cards:
-        cause = "waiting for credits"
     else:
-        cause = NO_STAGE
+        cause = scenario.system.path.waits or NO_STAGE
     return Limit(cause, stage.text, stage.utilisation)

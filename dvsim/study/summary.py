@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dvsim.kinds.rabbitmq.spec import Column, Scenario
+from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.rate import PS_PER_S, SYSTEM, sampled_rates
 from dvsim.study.statistics import Estimate, ends
 
@@ -45,7 +45,7 @@ Rates = npt.NDArray[np.float64]
 Row = tuple[int, int, str, int, str, str, float, str]
 
 
-def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Sampled) -> pd.DataFrame:
     """Return the statistics of every column and reading, then the counters, as a tidy table.
 
     Args:
@@ -68,7 +68,7 @@ def as_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
 
 
 def summary_columns(
-    samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario
+    samples: pd.DataFrame, counters: pd.DataFrame, scenario: Sampled
 ) -> dict[str, list[Any]]:
     """Return the columns of `summarise` as plain lists; of small runs, tables take longer."""
     rows: list[Row] = []

@@ -41,12 +41,12 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
     sides: dict[tuple[int, str], dict[bool, Run]] = {}
     for run in runs:
         size = run.scenario.workload.message_bytes
-        vortex = run.scenario.system.path.over_cards
-        sides.setdefault((size, run.backend), {}).setdefault(vortex, run)
+        base = run.scenario.system.path.base
+        sides.setdefault((size, run.backend), {}).setdefault(base, run)
     result = []
     for _, both in sorted(sides.items()):
         if len(both) == 2:
-            vortex_run, tcp_run = both[True], both[False]
+            vortex_run, tcp_run = both[False], both[True]
             result.append(Contest(vortex_run, tcp_run, rate_ratio(tcp_run, vortex_run)))
     return result
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate
 from dvsim.emulation.settings import Emulation
-from dvsim.evidence.calibration.points import points_of
-from dvsim.evidence.calibration.runs import Given
-from dvsim.evidence.calibration.simulated import time_s
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.calibration.points import points_of
+from dvsim.kinds.rabbitmq.calibration.runs import Given
+from dvsim.kinds.rabbitmq.calibration.simulated import time_s
 from dvsim.session import run_scenarios
 
 FITTED, OTHER = (8, 8_192), (2_048, 131_072)

@@ -5,7 +5,8 @@ import pandas as pd
 
 from dvsim.core.probe import Counter
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
-from dvsim.kinds.rabbitmq.spec import Column, Probe, Scenario, System, Tolerance, Workload
+from dvsim.kinds.rabbitmq.spec import Scenario, System
+from dvsim.scenario.sampled import Column, Probe, Tolerance, Workload
 from dvsim.scenario.types import Card, Parameter
 from dvsim.study.run import Run
 from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS

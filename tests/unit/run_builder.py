@@ -7,15 +7,8 @@ import numpy as np
 import pandas as pd
 
 from dvsim.core.probe import Counter
-from dvsim.kinds.rabbitmq.spec import (
-    Column,
-    Probe,
-    Reference,
-    Scenario,
-    System,
-    Tolerance,
-    Workload,
-)
+from dvsim.kinds.rabbitmq.spec import Scenario, System
+from dvsim.scenario.sampled import Column, Probe, Reference, Tolerance, Workload
 from dvsim.scenario.types import Card
 from dvsim.study.run import Run
 from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS

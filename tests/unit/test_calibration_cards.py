@@ -9,12 +9,13 @@ from calibration_runs import emulated
 
 from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import seconds
-from dvsim.evidence.calibration import Calibration
-from dvsim.evidence.calibration.cards import cards_of, write_cards
-from dvsim.evidence.calibration.points import points_of
-from dvsim.evidence.calibration.runs import Given
-from dvsim.evidence.calibration.simulated import simulated_s
+from dvsim.evidence.calibration import write_cards
 from dvsim.kinds.load import load, load_card
+from dvsim.kinds.rabbitmq.calibration import Calibration
+from dvsim.kinds.rabbitmq.calibration.cards import cards_of
+from dvsim.kinds.rabbitmq.calibration.points import points_of
+from dvsim.kinds.rabbitmq.calibration.runs import Given
+from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
 from dvsim.study.text_table import plain_lines
 
 SIZES = (8, 2048, 131072)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dvsim.evidence.affine import fit_law, seconds
-from dvsim.evidence.calibration.cards import slowest_mean, slowest_sigma
+from dvsim.kinds.rabbitmq.calibration.cards import slowest_mean, slowest_sigma
 from dvsim.scenario.units import Law
 
 SIZES = [8, 2048, 131072]

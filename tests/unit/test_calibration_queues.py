@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate as verb
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration import calibrate
-from dvsim.evidence.calibration.queues import Point, published, simulated
+from dvsim.kinds.cluster.calibration import Point, published, simulated
 from dvsim.kinds.load import load, load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.session import run_scenarios

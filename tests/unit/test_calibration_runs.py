@@ -9,8 +9,8 @@ from study_runs import scenario_of
 
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.evidence.calibration.runs import load_runs
 from dvsim.kinds.load import load_card
+from dvsim.kinds.rabbitmq.calibration.runs import load_runs
 from dvsim.scenario.find import cards_root
 from dvsim.session import run_scenarios
 from dvsim.study.store import write_result

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dvsim.evidence.calibration.steady import paces
+from dvsim.kinds.rabbitmq.calibration.steady import paces
 from dvsim.study.samples import SAMPLE_COLUMNS
 
 STEP_PS = 10**9  # a millisecond

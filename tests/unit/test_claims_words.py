@@ -12,7 +12,7 @@ from dvsim.evidence.claims.source import Claim, Finding
 from dvsim.evidence.numbers import number_text
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
-from dvsim.kinds.rabbitmq.spec import Tolerance
+from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import Card, Parameter
 from dvsim.study.text_table import plain_lines
 

@@ -11,7 +11,6 @@ from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.broker import capacity_of
-from dvsim.kinds.rabbitmq.text import answer_text
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 
@@ -57,7 +56,7 @@ def test_a_cluster_is_written_whole_and_read_back(tmp_path):
 
 @pytest.mark.parametrize("queue", ["classic", "mirrored", "quorum", "stream"])
 def test_the_socket_is_still_the_limit_while_there_is_one(queue):
-    assert answer_text(ran(f"system.broker.queue={queue}")) == answer_text(ran())
+    assert ran(f"system.broker.queue={queue}").answer == ran().answer
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_the_socket_is_still_the_limit_while_there_is_one(queue):
 )
 def test_the_limit_names_what_binds(said, overrides):
     found = ran(*FAST, *overrides)
-    assert f"Limit: {said} (" in answer_text(found)
+    assert f"Limit: {said} (" in found.answer
     assert found.rate.value < ran(*FAST).rate.value
 
 

@@ -9,14 +9,14 @@ from run_builder import tcp_scenario, vortex_scenario
 from dvsim.errors import ScenarioError
 from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.kinds.load import load
-from dvsim.kinds.rabbitmq.published import (
+from dvsim.scenario.find import reference_root
+from dvsim.scenario.published import (
     published,
     published_column,
     published_workload,
     read_csv,
 )
-from dvsim.kinds.rabbitmq.spec import Reference
-from dvsim.scenario.find import reference_root
+from dvsim.scenario.sampled import Reference
 
 
 def test_there_are_210_statistics_in_20_columns():

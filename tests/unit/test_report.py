@@ -18,7 +18,6 @@ from report_runs import (
 )
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.report import render_report, write_results
 from dvsim.report.drawing import unpacked
 from dvsim.report.groups import grouped
@@ -34,6 +33,7 @@ from dvsim.report.series import (
     smooth,
 )
 from dvsim.report.table import Cell, Table
+from dvsim.scenario.sampled import Column
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2

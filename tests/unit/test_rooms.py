@@ -22,6 +22,9 @@ BELOW = {  # what each room may know
     "fabric": "core study.results scenario",
     "broker": "native",
     "emulation": "broker core kinds.base kinds.spec native study.results scenario",
+    "kinds.evidence": (
+        "evidence kinds kinds.base kinds.load kinds.spec scenario study study.results"
+    ),
     "pool": "",
     "progress": "",
     "evidence": (
@@ -49,8 +52,8 @@ UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a sc
 def room_of(module):
     """Return the room of a dotted name: ``dvsim.core.card`` is of ``core``.
 
-    Of the kinds there are five: the contract, what files hold, what reads them, studies, packages;
-    of studies two: what came out, and what runs them.
+    Of the kinds there are five: the contract, what files hold, what reads them, studies, packages,
+    whose calibrations stand above evidence; of studies two: what came out, and what runs them.
     """
     _, room, *inner = f"{module}.".split(".")
     if room == "study" and inner[0] not in RUNNING:
@@ -60,13 +63,16 @@ def room_of(module):
     if inner[1] == "spec":
         return "kinds.spec"
     if inner[0] in PACKAGES:
-        return "kinds"
+        return ABOVE.get(inner[1], "kinds")
     return {"base": "kinds.base", "points": "kinds.study", "study": "kinds.study"}.get(
         inner[0], "kinds.load"
     )
 
 
 RUNNING = ("", "arguments", "design", "execute", "limit", "sweeps")
+
+ABOVE = {"calibration": "kinds.evidence"}
+"""What a kind brings for rooms above the kinds, by the name of its module."""
 
 PACKAGES = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
 
@@ -145,7 +151,7 @@ def outside_kinds(what):
     found = {
         str(path.relative_to(ROOT)): what.findall(path.read_text("utf-8"))
         for path, module in modules().items()
-        if room_of(module) not in ("kinds", "kinds.spec")
+        if room_of(module) not in ("kinds", "kinds.spec", *ABOVE.values())
     }
     return {path: texts for path, texts in found.items() if texts}
 

@@ -8,9 +8,9 @@ import pytest
 
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign, load_card, resolve
-from dvsim.kinds.rabbitmq.spec import Column, Tolerance
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
+from dvsim.scenario.sampled import Column, Tolerance
 from dvsim.scenario.units import Law
 
 

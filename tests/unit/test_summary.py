@@ -17,7 +17,7 @@ from run_builder import (
 )
 
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq.spec import Column
+from dvsim.scenario.sampled import Column
 from dvsim.study.rate import rate_of
 from dvsim.study.samples import check_counters, check_samples
 from dvsim.study.summary import (

@@ -16,8 +16,8 @@ from run_builder import (
 from dvsim.evidence.numbers import agrees, log_error
 from dvsim.evidence.published.compare import compare, judge_column
 from dvsim.evidence.validation import columns_passed, tallies, validate
-from dvsim.kinds.rabbitmq.published import published
-from dvsim.kinds.rabbitmq.spec import Tolerance
+from dvsim.scenario.published import published
+from dvsim.scenario.sampled import Tolerance
 
 
 def row_of(comparison, column, statistic, reading="as printed"):

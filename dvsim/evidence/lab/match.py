@@ -10,8 +10,8 @@ from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.kinds.base import kind_of
-from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import reference_root
+from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
@@ -84,7 +84,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     return kept
 
 
-def systems_of(scenarios: Iterable[Any]) -> list[Scenario]:
+def systems_of(scenarios: Iterable[Any]) -> list[Sampled]:
     """Return the scenarios of systems, whose results are runs, among those of several kinds."""
     return [scenario for scenario in scenarios if not kind_of(scenario).studies]
 
@@ -101,7 +101,7 @@ def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
         raise ScenarioError.at(data.path, message, nameless[0].name)
 
 
-def is_reference(scenario: Scenario, data: LabData) -> bool:
+def is_reference(scenario: Sampled, data: LabData) -> bool:
     """Return whether a scenario names this very file as its published data."""
     reference = scenario.reference
     return (
@@ -110,7 +110,7 @@ def is_reference(scenario: Scenario, data: LabData) -> bool:
     )
 
 
-def _as_declared(case: Case, scenario: Scenario, data: LabData) -> Case:
+def _as_declared(case: Case, scenario: Sampled, data: LabData) -> Case:
     """Return a case whose samples are what the scenario says of its own published data."""
     if case.sample.kind == NOT_STATED and is_reference(scenario, data):
         return replace(case, sample=probe_sample(scenario))
@@ -128,7 +128,7 @@ def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> s
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
         return reason
-    return _other_system(cast("Scenario", scenario), case, data, taken)
+    return _other_system(cast("Sampled", scenario), case, data, taken)
 
 
 def own_metrics(scenarios: Iterable[Spec]) -> dict[str, str]:
@@ -142,9 +142,9 @@ def own_metrics(scenarios: Iterable[Spec]) -> dict[str, str]:
     }
 
 
-def _other_system(scenario: Scenario, case: Case, data: LabData, taken: Taken | None) -> str:
+def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | None) -> str:
     """Return why a system has nothing beside a case, as `why_not`."""
-    named = {"", scenario.system.transport, scenario.system.card.name}
+    named = {"", scenario.system.transport, scenario.system.cards["card"].name}
     named |= {scenario.reference.transport} if scenario.reference else set()
     if case.keys.get("transport", "") not in named:
         return f"{scenario.name} has {OTHER}"

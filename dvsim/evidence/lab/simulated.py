@@ -10,7 +10,7 @@ import numpy as np
 
 from dvsim.evidence.lab.data import Case, Sample
 from dvsim.evidence.numbers import Floats, statistic
-from dvsim.kinds.rabbitmq.spec import Column, Scenario
+from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate, estimate
@@ -66,7 +66,7 @@ class Simulated:
     runs: Mapping[str, Floats] = field(default_factory=dict)
 
 
-def probe_sample(scenario: Scenario) -> Sample:
+def probe_sample(scenario: Sampled) -> Sample:
     """Return what one sample of a run is."""
     probe = scenario.probe
     if probe.interval_ps is not None:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 
 from dvsim.evidence.numbers import agrees, log_error, zero_share_bounds
 from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split, Validation
-from dvsim.kinds.rabbitmq.published import published, published_column, published_workload
-from dvsim.kinds.rabbitmq.spec import Scenario, Tolerance
+from dvsim.scenario.published import published, published_column, published_workload
+from dvsim.scenario.sampled import Sampled, Tolerance
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate
 
@@ -46,14 +46,14 @@ def compare(run: Run) -> Validation:
     return Validation(tuple(rows), (), tuple(columns["as printed"]), tuple(columns["as messages"]))
 
 
-def readings(scenario: Scenario) -> dict[Reading, str]:
+def readings(scenario: Sampled) -> dict[Reading, str]:
     """Return what the simulation counts in each reading of the published numbers."""
     names: tuple[Reading, ...] = ("as printed", "as messages")
     return dict(zip(names, scenario.readings, strict=False))
 
 
 def judge_column(
-    scenario: Scenario, column: str, rows: Iterable[Row], empty: float | None
+    scenario: Sampled, column: str, rows: Iterable[Row], empty: float | None
 ) -> ColumnVerdict:
     """Return the verdict on one column in one reading, from its rows.
 
@@ -72,7 +72,7 @@ def judge_column(
         if name in verdicts and verdicts[name].published != 0
     )
     empty_ok, bounds = None, None
-    if scenario.system.path.over_cards:
+    if scenario.probe.interval_ps is not None:  # a batch is never empty
         bounds = zero_share_bounds(published(scenario, column))
         slack = scenario.tolerance.empty_share
         empty_ok = empty is not None and bounds[0] - slack <= empty <= bounds[1] + slack
@@ -106,7 +106,7 @@ def tolerance_of(statistic: str, tolerance: Tolerance) -> float:
 
 
 def _rows(
-    scenario: Scenario, column: str, reading: Reading, counted: str, simulated: Estimates
+    scenario: Sampled, column: str, reading: Reading, counted: str, simulated: Estimates
 ) -> Iterable[Row]:
     name, workload = published_column(scenario, column), published_workload(scenario)
     as_published = workload is None or workload[0] == scenario.workload.messages
@@ -145,6 +145,6 @@ def _word(simulated: float, value: float, tolerance: float | None) -> RowVerdict
     return "pass" if agrees(simulated, value, tolerance) else "fail"
 
 
-def _split(scenario: Scenario, column: str) -> Split:
+def _split(scenario: Sampled, column: str) -> Split:
     fitted = scenario.reference is not None and column in scenario.reference.fitted
     return "fitted" if fitted else "held out"

@@ -13,8 +13,8 @@ from math import log
 
 from dvsim.evidence.numbers import log_text, within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.kinds.rabbitmq.published import TRANSPORTS
-from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.published import published_transports
+from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law
 
@@ -56,7 +56,7 @@ class Goals:
     apart: tuple[float | None, ...]
 
 
-def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
+def goals(validation: Validation, scenarios: Iterable[Sampled] = ()) -> Goals:
     """Return what was reached.
 
     Args:
@@ -71,7 +71,7 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
         return Goals((), (), ())
     other = {(row.scenario, row.statistic, row.column): row.published for row in rows}
     table = [_near("all", held, other)]
-    for path, transport in TRANSPORTS.items():
+    for path, transport in published_transports().items():
         part = [row for row in held if row.transport == path]
         if part:
             table.append(_near(transport.label, part, other))
@@ -90,18 +90,19 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
     return Goals(tuple(table), tuple(misses), tuple(_apart(row, other) for row in misses))
 
 
-def free_parameters(scenarios: Iterable[Scenario]) -> dict[str, tuple[str, ...]]:
+def free_parameters(scenarios: Iterable[Sampled]) -> dict[str, tuple[str, ...]]:
     """Return the fitted numbers of all cards by transport: ``h3-bridge push, ns/B``.
 
     A law has two, unless one is 0. A number that several scenarios share is one.
     """
     results: dict[str, dict[str, None]] = {}
+    known = published_transports()
     for scenario in scenarios:
         if scenario.reference is None:
             continue
         path = scenario.reference.transport
         names = results.setdefault(path, {})
-        for role in TRANSPORTS[path].fitted if path in TRANSPORTS else ():
+        for role in known[path].fitted if path in known else ():
             card = scenario.system.cards[role]
             for parameter in card.parameters.values():
                 if parameter.confidence == "calibrated":
@@ -166,17 +167,18 @@ def _empty(columns: list[ColumnVerdict]) -> Goal:
     )
 
 
-def _parameters(scenarios: Iterable[Scenario]) -> list[Goal]:
+def _parameters(scenarios: Iterable[Sampled]) -> list[Goal]:
+    known = published_transports()
     return [
         Goal(
-            f"{TRANSPORTS[path].label}: fitted parameters",
-            f"at most {TRANSPORTS[path].parameters}",
+            f"{known[path].label}: fitted parameters",
+            f"at most {known[path].parameters}",
             str(len(names)),
             "-",
-            len(names) <= TRANSPORTS[path].parameters,
+            len(names) <= known[path].parameters,
         )
         for path, names in free_parameters(scenarios).items()
-        if path in TRANSPORTS
+        if path in known
     ]
 
 

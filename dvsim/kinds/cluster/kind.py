@@ -34,6 +34,7 @@ class ClusterKind(PointsKind):
     Spec: ClassVar[type[Spec]] = ClusterScenario
     always = False
     emulated = True
+    calibration = "dvsim.kinds.cluster.calibration:calibrate"
     orders: ClassVar[Keys] = {
         "rate": Order("scaled", *bounds.LOAD, (1e3, 2e5)),
         "nodes": Order("whole", 1, MOST_NODES, (3, 15)),

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System, Tolerance
+from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.published import transports
+from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import slot_of
 from dvsim.scenario.units import format_value
 from dvsim.scenario.word_card import beyond_words
@@ -310,7 +311,7 @@ def unsuited(scenario: Scenario) -> Iterator[Fault]:
     if scenario.system.clustered:
         message = "only backend sim has a cluster; backend emu has classic queues"
         yield Fault(scenario.name, None, "system.broker.queue", message)
-    wanted = "interval" if scenario.system.path.over_cards else "batch"
+    wanted = "interval" if scenario.system.over_cards else "batch"
     if scenario.probe.kind != wanted:
         message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
         yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")

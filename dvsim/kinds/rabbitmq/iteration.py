@@ -33,7 +33,7 @@ def run_iteration(
         RunFailed: If messages are lost or invented on the way.
     """
     streams, clock = Streams(seed, replication, iteration), Clock(observer)
-    if scenario.system.path.over_cards:
+    if scenario.system.over_cards:
         return _data_vortex(scenario, streams, clock)
     return _tcp(scenario, streams, clock)
 

@@ -36,6 +36,7 @@ class RabbitmqKind(Kind):
     brief_table = "summary"
     messages = True
     registry = METRICS
+    calibration = "dvsim.kinds.rabbitmq.calibration:calibrate"
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
@@ -122,7 +123,7 @@ class RabbitmqKind(Kind):
     def seconds(self, scenario: Scenario) -> float:
         """Return how long the messages of all iterations take."""
         work = scenario.workload
-        size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.path.over_cards else 0.0
+        size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.over_cards else 0.0
         return work.messages * work.iterations * (MESSAGE_S + size_s)
 
     def made(self, scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:

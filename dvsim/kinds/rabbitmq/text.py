@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from dvsim.kinds.rabbitmq.published import published
+from dvsim.scenario.published import published
 from dvsim.scenario.units import format_value
 from dvsim.study.amounts import amount_text, estimate_texts
 from dvsim.study.changes import Changes, changes_of
@@ -30,21 +30,12 @@ def answer_lines(run: Run) -> Iterator[str]:
     """Yield what one run gives: its rate and limit first, then what was asked."""
     changes = changes_of(run.scenario)
     yield f"{changes.name}: {run.scenario.title}"
-    yield f"{INDENT}{answer_text(run)}"
+    yield f"{INDENT}{run.answer}"
     yield from (f"{INDENT}{line}" for line in question_lines(run, changes))
     if run.backend == "emu":
         yield f"{INDENT}{cost_text(run.counters)}"
     if run.folder is not None:
         yield f"{INDENT}kept in {run.folder}"
-
-
-def answer_text(run: Run) -> str:
-    """Return the rate of a run and what limits it."""
-    if not run.rates:
-        return "nothing was delivered"
-    payload = amount_text(run.payload_rate.value, unit="B/s")
-    limit = "" if run.limit is None else f". Limit: {run.limit}"
-    return f"{run.rate}, {payload} (all receivers){limit}"
 
 
 def question_lines(run: Run, changes: Changes) -> Iterator[str]:
@@ -104,7 +95,7 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
 def run_lines(run: Run) -> Iterator[str | Table]:
     """Yield a run: its answer, its columns, how busy each stage was, and what the fabric was."""
     yield from answer_lines(run)
-    if run.scenario.system.path.over_cards:
+    if "pieces" in run.scenario.readings:
         yield (
             f"{INDENT}columns count pieces of one receiver, as the paper printed them; "
             "'in messages' counts messages"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dvsim.evidence.calibration.cards import Measured
-from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.numbers import logs_apart
+from dvsim.kinds.rabbitmq.calibration.cards import Measured
+from dvsim.kinds.rabbitmq.calibration.points import Point
 from dvsim.scenario.units import format_value
 from dvsim.study.text_table import Table
 
@@ -25,7 +25,7 @@ def lines(
     Args:
         points: What was measured.
         cards: What was made of it.
-        simulated_s: For each point, see `dvsim.evidence.calibration.simulated.simulated_s`.
+        simulated_s: For each point, see `dvsim.kinds.rabbitmq.calibration.simulated.simulated_s`.
     """
     first = points[0]
     yield f"measured on {machine(first)}; time per message and receiver while all are sent to"

@@ -6,7 +6,7 @@ publishers over TCP. All waiting is in it, for the broker, for a core, for a pol
 model would add to it is set to nothing. The broker gets the CPU time that it took.
 
 A batch over TCP ends with the slowest of several publishers: how much slower it is than one of
-them. Cards as files.
+them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from dvsim.evidence.affine import Fitted, fit_law
-from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.numbers import deviation_within, logs_apart
+from dvsim.kinds.rabbitmq.calibration.points import Point
 from dvsim.scenario.card_kinds import KINDS
-from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
-from dvsim.study.atomic import write_output
 
 CONFIDENCE = "measured-here"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work
@@ -57,7 +54,7 @@ def cards_of(points: Sequence[Point], name: str, command: str, machine: str) -> 
     There is no broker card if the brokers were somebody else's, whose CPU time nobody counted.
 
     Args:
-        points: See `dvsim.evidence.calibration.points.points_of`.
+        points: See `dvsim.kinds.rabbitmq.calibration.points.points_of`.
         name: What the names of the cards begin with.
         command: What was typed, for the source of each value.
         machine: Where, likewise.
@@ -279,18 +276,3 @@ def _of_largest(function: Callable[[np.ndarray], np.ndarray], count: int) -> flo
     z = np.linspace(-10.0, 14.0, 24_001)
     density = count * norm.pdf(z) * norm.cdf(z) ** (count - 1)
     return float(np.trapezoid(function(z) * density, z))
-
-
-def write_cards(cards: Sequence[Card], folder: Path) -> list[Path]:
-    """Return the paths of cards, each written to ``folder/NAME.toml``, whole or not at all.
-
-    A card of that name that is there is replaced.
-
-    Raises:
-        OutputError: If one cannot be written.
-    """
-    paths = []
-    for card in cards:
-        paths.append(folder / f"{card.name}.toml")
-        write_output(paths[-1], card_toml(card).encode())
-    return paths

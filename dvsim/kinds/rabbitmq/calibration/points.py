@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from dvsim.evidence.calibration.runs import Given
-from dvsim.evidence.calibration.steady import Pace, paces
+from dvsim.kinds.rabbitmq.calibration.runs import Given
+from dvsim.kinds.rabbitmq.calibration.steady import Pace, paces
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.study.emulated_text import known_of
 from dvsim.study.run import Run
@@ -49,7 +49,7 @@ class Point:
     @property
     def over_cards(self) -> bool:
         """Whether it was measured over cards, not over TCP."""
-        return self.scenario.system.path.over_cards
+        return self.scenario.system.over_cards
 
     @property
     def path(self) -> str:
@@ -134,7 +134,7 @@ def _point(given: Sequence[Given]) -> Point:
     kinds = [kind for kind in KINDS if all(kind in item for item in cpu)]
     busy = [float(v) for run in runs for v in _rows(run.counters, "busy")["value"]]
     return Point(
-        scenario=runs[0].scenario,
+        scenario=cast("Scenario", runs[0].scenario),
         folders=tuple(item.folder for item in given),
         paces=tuple(pace for run in runs for pace in run_paces(run)),
         cpu_s={kind: tuple(v for item in cpu for v in item[kind]) for kind in kinds},

@@ -7,16 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dvsim.errors import Advice, Argument, Fault, ScenarioError
+from dvsim.errors import Advice, Fault, ScenarioError
+from dvsim.evidence.calibration import EMULATE, NO_RUN
 from dvsim.study.run import Run, runs_of
 from dvsim.study.store import load_result
 
 ADVICE = "measure both again, or calibrate them apart"
-
-EMULATE = Advice("run its scenario with ", Argument("backend"), " emu")
-NO_RUN = Advice(
-    "is no run of a system; cards are measured by runs of h3/… with ", Argument("backend"), " emu"
-)
 
 
 class Given(NamedTuple):
@@ -80,9 +76,9 @@ def _apart(given: Sequence[Given], chosen: Given) -> Iterator[Fault]:
             if parameter != other.parameters[name]:
                 key = f"system.{role}.{name}"
                 yield _fault(chosen, key, parameter.text, before, other.parameters[name].text)
-    if ours.broker != first.run.scenario.system.broker and before is not first:
-        theirs = first.run.scenario.system
-        yield _fault(chosen, "system.broker", ours.broker.name, first, theirs.broker.name)
+    own, other = (system.cards["broker"] for system in (ours, first.run.scenario.system))
+    if own != other and before is not first:
+        yield _fault(chosen, "system.broker", own.name, first, other.name)
 
 
 def _facts(run: Run) -> dict[str, Any]:

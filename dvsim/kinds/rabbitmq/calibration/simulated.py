@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from dvsim.evidence.calibration.cards import Measured
-from dvsim.evidence.calibration.points import run_paces
+from dvsim.kinds.rabbitmq.calibration.cards import Measured
+from dvsim.kinds.rabbitmq.calibration.points import run_paces
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial, Variants
@@ -47,5 +47,5 @@ def _with(scenario: Scenario, by_kind: dict[str, Card]) -> Scenario:
         publisher=None if system.publisher is None else by_kind.get("publisher", system.publisher),
     )
     # the fabric is no part of what was measured: it need not be run word by word
-    fidelity: Literal["flow"] | None = "flow" if system.path.over_cards else None
+    fidelity: Literal["flow"] | None = "flow" if system.over_cards else None
     return replace(scenario, system=replace(changed, fidelity=fidelity))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
-from dvsim.evidence.calibration.runs import EMULATE
+from dvsim.evidence.calibration import EMULATE
 from dvsim.evidence.least import nearest
 from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.kinds.cluster.spec import ClusterScenario
@@ -101,7 +101,7 @@ class Queues:
         ]
 
 
-def calibrate_queues(
+def calibrate(
     folders: Sequence[Path], name: str, command: str, against: Sequence[Path] = ()
 ) -> Queues:
     """Return cards made from emulated runs of quorum queues, ``NAME-volume`` and ``NAME-rabbit``.
