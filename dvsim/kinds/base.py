@@ -33,8 +33,7 @@ OWN = {
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 
-EMULATED = "emu"
-"""What manifests name as that which makes emulated results, of any kind."""
+EMULATED = "emu"  # what manifests name as that which makes emulated results, of any kind
 
 DEFAULT = "rabbitmq"
 """The kind of a file that has no key ``kind``, unless another recognises it."""
@@ -59,8 +58,7 @@ class Order(NamedTuple):
     between: tuple[float, float] | None = None
 
 
-Keys = Mapping[str, Order]
-"""The keys of a kind of scenario that have an order."""
+Keys = Mapping[str, Order]  # the keys of a kind of scenario that have an order
 
 
 @dataclass(frozen=True)
@@ -117,8 +115,7 @@ class Metric(NamedTuple):
         axis: Its unit on an axis, where that needs other words than `unit`.
         written: Its unit behind a figure in a text; None takes `unit`.
         shown: Whether a table for people has it.
-        of: The formula, from a result to the mean over its replications; None of what `replicate`
-            gives under its name.
+        of: The formula, from a result to its mean; None of what `replicate` gives by its name.
     """
 
     unit: str
@@ -161,17 +158,15 @@ class Kind:
         name: What stands in its files as ``kind``.
         about: What its scenarios are of, to follow "is": ``of a switch or network alone``.
         Spec: The class of its scenarios.
-        orders: The keys that have an order, in which a limit can be searched for; the usual one
-            first.
+        orders: The keys in whose order a limit can be searched for; the usual one first.
         studies: Whether its results are studies, see `dvsim.kinds.points`.
         emulated: Whether backend emu, real programs, can run them, too.
         always: Whether every run has every metric; a missing one was not asked for then.
         brief_table: The one of `tables` from which `point_numbers` takes the numbers of a result.
         registry: Every metric of its results, by name.
-        calibration: What makes cards of emulated runs, as ``MODULE:NAME``: a function that takes
-            what `dvsim.evidence.calibration.calibrate` takes. Empty if nothing does.
-        messages: Whether messages of a size go through its systems, whose rates or times were
-            measured elsewhere, too.
+        calibration: ``MODULE:NAME`` of a function that makes cards of emulated runs and takes what
+            `dvsim.evidence.calibration.calibrate` takes; empty if there is none.
+        messages: Whether messages of a size go through its systems, as through measured ones.
     """
 
     name: ClassVar[str]
@@ -227,11 +222,7 @@ class Kind:
         raise NotImplementedError
 
     def replicate(self, scenario: Own, seed: int, replication: int) -> Reading:
-        """Run one replication of a point and return its metrics.
-
-        Raises:
-            RunFailed: If it fails.
-        """
+        """Run one replication of a point and return its metrics; raise RunFailed if it fails."""
         raise NotImplementedError
 
     def untraceable(self, scenario: Own) -> str | None:
@@ -388,12 +379,6 @@ def kind_named(name: str) -> Kind:
         message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
         raise ScenarioError.at("", message, "kind") from error
     return loaded
-
-
-def imported(place: str) -> Any:  # noqa: ANN401 - whatever it is
-    """Return what ``MODULE:NAME`` names."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def metric_of(name: str, unit: str) -> Metric:

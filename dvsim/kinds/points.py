@@ -7,10 +7,11 @@ heavy is imported here: a scenario is read and shown without any library that ru
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading, imported
+from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class PointsKind(Kind):
     @property
     def result(self) -> type[PointsStudy]:
         """The class of its studies."""
-        study: type[PointsStudy] = imported(self.study)
+        study: type[PointsStudy] = resolve_name(self.study)
         return study
 
     @property
@@ -97,7 +98,7 @@ class PointsKind(Kind):
 
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield what was asked and the table of points, or what `text` yields instead."""
-        lines: Iterator[Any] = imported(self.text)(result)
+        lines: Iterator[Any] = resolve_name(self.text)(result)
         return lines
 
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.kinds.base import imported, kind_of
+from dvsim.kinds.base import kind_of
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
 from dvsim.study.atomic import write_output
@@ -60,7 +61,7 @@ def calibrate(
     place = kind_of(load_result(folders[0]).scenario).calibration
     if not place:
         raise ScenarioError.at(str(folders[0]), NO_RUN)
-    make: Callable[..., Calibrated] = imported(place)
+    make: Callable[..., Calibrated] = resolve_name(place)
     return make(folders, name, command, against)
 
 
