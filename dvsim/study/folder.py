@@ -37,13 +37,14 @@ def run_folder(
     replications: int,
     backend: str,
     emulated: Mapping[str, Any] | None = None,
+    text: str | None = None,
 ) -> Path:
     """Return the folder of a result: the same question always has the same folder.
 
     Of an emulated run, whose name begins with ``emu-``, the brokers and what is promised are
-    part of the question: JSON types in `emulated`.
+    part of the question: JSON types in `emulated`. `text` is `to_toml` of the scenario, if known.
     """
-    name = _name(to_toml(scenario), [version, seed, replications, backend], emulated)
+    name = _name(text or to_toml(scenario), [version, seed, replications, backend], emulated)
     # a name may come from a file of somebody else: it must not lead out of the root
     parts = [part for part in scenario.name.split("/") if part not in {"", ".", ".."}]
     return root.joinpath(*parts, name)

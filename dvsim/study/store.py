@@ -48,9 +48,9 @@ from dvsim.study.versions import load_kept, other
 Result = TypeVar("Result", bound=Run | PointsStudy)
 
 
-def folder_of(how: How, out: Path, scenario: Spec) -> Path:
-    """Return the folder of the answer to a question."""
-    return run_folder(out, scenario, *_asked(how, scenario))
+def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
+    """Return the folder of the answer to a question; `text` is its scenario, if known."""
+    return run_folder(out, scenario, *_asked(how, scenario), text=text)
 
 
 def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:

@@ -23,7 +23,9 @@ from dvsim.study.run import Run
 def simulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
     """Simulate scenarios and yield the run of each."""
     how = job.how
-    begun = [_begun(how.begun.get(to_toml(scenario))) for scenario in scenarios]
+    begun = [
+        _begun(how.begun.get(to_toml(scenario)) if how.begun else None) for scenario in scenarios
+    ]
     times = [how.replications - (old.replications if old else 0) for old in begun]
     parts: dict[Hashable, Part] = {
         id(scenario): Part(scenario.tasks * number, _expected_s(scenario))

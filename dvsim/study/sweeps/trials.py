@@ -34,12 +34,19 @@ class PointTrial:
         looks: Replications of the first look, of the second, …: one number, unless a precision is
             asked.
         folder: Of the run of the first look, below the root of runs, with ``/``.
+        digest: SHA-256 of the scenario as its runs keep it.
     """
 
     number: int
     scenario: Spec
     looks: tuple[int, ...]
     folder: str
+    digest: str
+
+    def folder_after(self, replications: int, how: How) -> str:
+        """Return the folder of its run with so many replications, as `folder`."""
+        known = replications == self.looks[0]
+        return self.folder if known else _folder(self.scenario, how, replications)
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,10 @@ def trials_of(
             first = first or error
             trials.append(Refused(number, _faults(error)))
             continue
-        trials.append(PointTrial(number, scenario, looks, folder_at(scenario, how, looks[0])))
+        text = to_toml(scenario)
+        folder = _folder(scenario, how, looks[0], text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        trials.append(PointTrial(number, scenario, looks, folder, digest))
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
@@ -146,9 +156,9 @@ def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict
     return rows, units
 
 
-def folder_at(scenario: Spec, how: How, replications: int) -> str:
-    """Return the folder of a run of so many replications, below the root of runs, with ``/``."""
-    return folder_of(replace(how, replications=replications), Path(), scenario).as_posix()
+def _folder(scenario: Spec, how: How, replications: int, text: str | None = None) -> str:
+    """Return the folder of a run of so many replications; `text` is its scenario, if known."""
+    return folder_of(replace(how, replications=replications), Path(), scenario, text).as_posix()
 
 
 def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | None) -> bool:
@@ -158,20 +168,19 @@ def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | N
     return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
 
 
-def known(root: Path, scenario: Spec, point_folder: str, how: How) -> list[PointNumbers] | None:
-    """Return the numbers of a run that is kept at a place, None if there is none.
+def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
+    """Return the numbers of the run of a point that is kept, None if there is none.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
 
     Raises:
         RunFailed: If the folder is there, but is not a good answer.
     """
-    folder = root / point_folder
+    scenario, folder = trial.scenario, root / trial.folder_after(how.replications, how)
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
-    question = to_toml(scenario).encode()
-    same = manifest["files"].get(SCENARIO, {}).get("sha256") == hashlib.sha256(question).hexdigest()
+    same = manifest["files"].get(SCENARIO, {}).get("sha256") == trial.digest
     identity = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
     if not same or identity != (how.version_of(scenario), how.seed, how.replications):
         raise another(folder)
@@ -199,15 +208,14 @@ def find(
     A point that is kept, but not as precise as is asked, is to be run from its next look on.
     """
     for position, times in enumerate(trial.looks):
-        folder = trial.folder if position == 0 else folder_at(trial.scenario, how, times)
         try:
-            point_numbers = known(root, trial.scenario, folder, replace(how, replications=times))
+            point_numbers = known(root, trial, replace(how, replications=times))
         except RunFailed as error:
             return Outcome(error=one_line(error))
         if point_numbers is None:
             return trial.looks[position:]
         if times == trial.looks[-1] or precise(trial.scenario, point_numbers, precision):
-            return Outcome(point_numbers, times, folder)
+            return Outcome(point_numbers, times, trial.folder_after(times, how))
     raise AssertionError("a point has no looks")
 
 
