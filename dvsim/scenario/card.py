@@ -58,7 +58,7 @@ def load_card(name_or_path: str | Path) -> Card:
 def card_at(
     document: Document, path: KeyPath, kind: str | None, asker: str
 ) -> tuple[Card | None, list[Fault]]:
-    """Return the card that a path of a scenario names or contains.
+    """Read the card that a path of a scenario names or contains.
 
     Args:
         document: Of the whole scenario; need not be valid otherwise.
@@ -69,24 +69,10 @@ def card_at(
     Returns:
         tuple: The card, or None and everything that is wrong with it.
     """
-    table, inner = document.at(path), document.part(path)
-    if any(origin.fixes for origin in inner.values()):
-        return _read(document, path, kind, asker, inner)
-    question = (path, kind, repr(table), tuple(inner.items()))
-    if question not in document.cards:
-        document.cards[question] = _read(document, path, kind, asker, inner)
-    card, faults = document.cards[question]
-    return card, list(faults)
-
-
-def _read(
-    document: Document, path: KeyPath, kind: str | None, asker: str, inner: dict[KeyPath, Origin]
-) -> tuple[Card | None, list[Fault]]:
-    """Return what `card_at` does; `inner` has the origins of the card."""
     table = document.at(path)
     if isinstance(table, str):
         table = {"name": table}
-    part, faults = _part(document, path, table, kind, inner)
+    part, faults = _part(document, path, table, kind)
     if part is None:
         return None, faults
     found = part.data.get("kind")
@@ -97,16 +83,13 @@ def _read(
 
 
 def _part(
-    document: Document,
-    path: KeyPath,
-    table: dict[str, Any],
-    kind: str | None,
-    origins: dict[KeyPath, Origin],
+    document: Document, path: KeyPath, table: dict[str, Any], kind: str | None
 ) -> tuple[Document | None, list[Fault]]:
     """Return the card that a table of a scenario stands for, as a document of its own."""
     inner = {
         known[len(path) :]: Origin(origin.file, origin.line, path)
-        for known, origin in origins.items()
+        for known, origin in document.origins.items()
+        if known[: len(path)] == path
     }
     here = document.origin(path)
     inner[()] = Origin(here.file, here.line, path)

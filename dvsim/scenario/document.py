@@ -67,13 +67,11 @@ class Document:
         origins: By path from the root; a path that is missing has the origin of the table around
             it.
         folders: Of the files it was read from, the file itself first: where its cards may lie.
-        cards: What was read of its cards that no override changes; its copies share it.
     """
 
     data: dict[str, Any]
     origins: dict[KeyPath, Origin]
     folders: list[Path] = field(default_factory=list)
-    cards: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def origin(self, path: KeyPath) -> Origin:
         """Return where a path, or the nearest table around it, was written."""
@@ -87,12 +85,7 @@ class Document:
 
     def copy(self) -> Document:
         """Return a document of its own with the same content; origins do not change."""
-        return Document(deepcopy(self.data), dict(self.origins), list(self.folders), self.cards)
-
-    def part(self, path: KeyPath) -> dict[KeyPath, Origin]:
-        """Return the origins of a path and of all below it."""
-        length = len(path)
-        return {known: at for known, at in self.origins.items() if known[:length] == path}
+        return Document(deepcopy(self.data), dict(self.origins), list(self.folders))
 
     def at(self, path: KeyPath) -> Any:  # noqa: ANN401 - any TOML value
         """Return the value of a path, None where it is missing."""

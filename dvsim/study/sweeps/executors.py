@@ -29,7 +29,7 @@ from dvsim.scenario.spec import Spec
 from dvsim.study.execute import Executor, simulate
 from dvsim.study.folder import keep_many
 from dvsim.study.store import contents_of
-from dvsim.study.sweeps.trials import Outcome, PointTrial, find, one_line, precise
+from dvsim.study.sweeps.trials import Outcome, PointTrial, find, folder_at, one_line, precise
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
@@ -98,7 +98,7 @@ def _point(trial: PointTrial, chunk: Chunk) -> Done:
             how = replace(chunk.how, replications=times, begun=begun)
             (result,) = simulate([scenario], how, 1, False, chunk.command, {})
             point_numbers = kind.point_numbers(scenario, kind.brief(result))
-            outcome = Outcome(point_numbers, times, trial.folder_after(times, how))
+            outcome = Outcome(point_numbers, times, folder_at(scenario, how, times))
             runs.append(Kept(outcome.folder, contents_of(result), result.manifest))
             if precise(scenario, point_numbers, chunk.precision):
                 break

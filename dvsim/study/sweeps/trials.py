@@ -43,11 +43,6 @@ class PointTrial:
     folder: str
     digest: str
 
-    def folder_after(self, replications: int, how: How) -> str:
-        """Return the folder of its run with so many replications, as `folder`."""
-        known = replications == self.looks[0]
-        return self.folder if known else _folder(self.scenario, how, replications)
-
 
 @dataclass(frozen=True)
 class Refused:
@@ -113,7 +108,7 @@ def trials_of(
             trials.append(Refused(number, _faults(error)))
             continue
         text = to_toml(scenario)
-        folder = _folder(scenario, how, looks[0], text)
+        folder = folder_at(scenario, how, looks[0], text)
         digest = hashlib.sha256(text.encode()).hexdigest()
         trials.append(PointTrial(number, scenario, looks, folder, digest))
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
@@ -156,7 +151,7 @@ def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict
     return rows, units
 
 
-def _folder(scenario: Spec, how: How, replications: int, text: str | None = None) -> str:
+def folder_at(scenario: Spec, how: How, replications: int, text: str | None = None) -> str:
     """Return the folder of a run of so many replications; `text` is its scenario, if known."""
     return folder_of(replace(how, replications=replications), Path(), scenario, text).as_posix()
 
@@ -168,15 +163,15 @@ def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | N
     return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
 
 
-def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
-    """Return the numbers of the run of a point that is kept, None if there is none.
+def known(root: Path, trial: PointTrial, point_folder: str, how: How) -> list[PointNumbers] | None:
+    """Return the numbers of the run of a point that is kept in a folder, None if there is none.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
 
     Raises:
         RunFailed: If the folder is there, but is not a good answer.
     """
-    scenario, folder = trial.scenario, root / trial.folder_after(how.replications, how)
+    scenario, folder = trial.scenario, root / point_folder
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
@@ -208,14 +203,15 @@ def find(
     A point that is kept, but not as precise as is asked, is to be run from its next look on.
     """
     for position, times in enumerate(trial.looks):
+        folder = trial.folder if position == 0 else folder_at(trial.scenario, how, times)
         try:
-            point_numbers = known(root, trial, replace(how, replications=times))
+            point_numbers = known(root, trial, folder, replace(how, replications=times))
         except RunFailed as error:
             return Outcome(error=one_line(error))
         if point_numbers is None:
             return trial.looks[position:]
         if times == trial.looks[-1] or precise(trial.scenario, point_numbers, precision):
-            return Outcome(point_numbers, times, trial.folder_after(times, how))
+            return Outcome(point_numbers, times, folder)
     raise AssertionError("a point has no looks")
 
 
