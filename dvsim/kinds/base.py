@@ -33,13 +33,11 @@ OWN = {
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 
-EMULATED = "emu"  # what manifests name as that which makes emulated results, of any kind
+EMULATED = "emu"  # the backend of emulated results of any kind, as manifests name it
 
-DEFAULT = "rabbitmq"
-"""The kind of a file that has no key ``kind``, unless another recognises it."""
+DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless another recognises it
 
-Own = Any
-"""A scenario or a result of a kind itself, of which only that kind knows the class."""
+Own = Any  # a scenario or a result of a kind, of which only that kind knows the class
 
 
 class Order(NamedTuple):
@@ -317,9 +315,11 @@ class Kind:
         raise NotImplementedError
 
     @property
-    def first(self) -> Sequence[str]:
-        """The metrics that stand first in tables, in their order."""
+    def shown(self) -> Sequence[str]:
+        """The metrics that a table for people has."""
         return [name for name, metric in self.registry.items() if metric.shown]
+
+    first = shown  # the metrics that stand first in tables, in their order
 
     @property
     def headline(self) -> Sequence[str]:

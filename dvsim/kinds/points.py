@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Metric, Own, Plain, Reading
+from dvsim.kinds.base import Job, Kind, Own, Plain, Reading
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:
@@ -40,11 +40,6 @@ class PointsKind(Kind):
     def units(self) -> Mapping[str, str]:
         """The metrics of a run with their units."""
         return {name: metric.unit for name, metric in self.registry.items()}
-
-    @property
-    def shown(self) -> Sequence[str]:
-        """The metrics that a table for people has."""
-        return [name for name, metric in self.registry.items() if metric.shown]
 
     @property
     def result(self) -> type[PointsStudy]:
@@ -125,10 +120,6 @@ class PointsKind(Kind):
     def measures(self) -> Sequence[str]:
         """All metrics."""
         return self.first
-
-    def metric(self, name: str) -> Metric:
-        """Return what is to be said of a metric."""
-        return self.registry.get(name) or Metric(self.units.get(name, ""))
 
     def value(self, result: Own, point: int, name: str) -> float:
         """Return the mean of a metric over the replications of a point."""

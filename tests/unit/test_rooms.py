@@ -156,6 +156,31 @@ def outside_kinds(what):
     return {path: texts for path, texts in found.items() if texts}
 
 
+OF_ONE_KIND = {
+    "cli/replay.py": {"workload"},
+    "cli/tracing.py": {"rabbitmq"},
+    "emulation/data_vortex.py": {"rabbitmq"},
+    "emulation/harness.py": {"rabbitmq"},
+    "emulation/settings.py": {"rabbitmq"},
+    "emulation/tcp.py": {"rabbitmq"},
+    "emulation/trace/emulated.py": {"rabbitmq"},
+    "evidence/irregular.py": {"irregular"},
+    "report/replayed.py": {"workload"},
+    "report/run_tables.py": {"rabbitmq"},
+}
+"""Modules outside the kinds that still import the package of one: remove lines, add none."""
+
+
+def test_no_other_module_imports_the_package_of_a_kind():
+    known = {}
+    for path, module in modules().items():
+        names = [m.split(".") for m in imported(path) if m.startswith("dvsim.kinds.")]
+        packages = {name[2] for name in names} & PACKAGES
+        if packages and not module.startswith("dvsim.kinds."):
+            known[str(path.relative_to(ROOT))] = packages
+    assert known == OF_ONE_KIND
+
+
 def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
     assert outside_kinds(OF_KINDS) == {}
     assert OF_KINDS.search("if isinstance(sweep.study, MessagingStudy):")

@@ -18,7 +18,6 @@ from dvsim.study.stages import STAGES, Stage, limit_of
 from dvsim.study.statistics import Estimate, estimate
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
-WHOLE = ("delivered_rate", "payload_rate")
 
 
 def unit_of(name: str) -> str:
@@ -30,8 +29,9 @@ def unit_of(name: str) -> str:
 
 def names_of(scenario: Scenario) -> list[str]:
     """Return the names of the numbers that a run may have."""
+    whole = [name for name, metric in METRICS.items() if metric.shown]
     busy = [f"busy_{name}" for name in STAGES]
-    return in_order([*WHOLE, *_names(scenario.probe.columns), *busy])
+    return in_order([*whole, *_names(scenario.probe.columns), *busy])
 
 
 def point_numbers(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> PointNumbers:
