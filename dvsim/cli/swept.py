@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
-from dvsim.kinds.base import kind_of, metric_of
+from dvsim.kinds.find import kind_of, metric_of
 from dvsim.study.sweeps.trials import PointTrial
 from dvsim.study.text_table import Table
 
