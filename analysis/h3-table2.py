@@ -11,8 +11,8 @@ from house import REPLICATIONS, SCALE, Text, claims
 
 import dvsim
 from dvsim.evidence.consistency import examine
-from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import reference_root
+from dvsim.study.amounts import four_digits
 
 runs = {
     size: dvsim.run(f"h3/dv-{size}", replications=REPLICATIONS, scale=SCALE)
@@ -83,8 +83,8 @@ rebuilt
 both = rebuilt["131,072 B mean"][["messages r1", "messages r2"]].sum()
 one = rebuilt["131,072 B mean"][["rabbit r1, printed", "rabbit r2, printed"]].mean()
 assert 0.8 < both / one < 1.25, "AMQP at 128 KiB is no longer what Table 2 prints"
-Text(f"Printed for AMQP at 128 KiB: {number_text(one)} on the average; simulated, delivered to "
-     f"both receivers together: {number_text(both)} messages a second. That the two "
+Text(f"Printed for AMQP at 128 KiB: {four_digits(one)} on the average; simulated, delivered to "
+     f"both receivers together: {four_digits(both)} messages a second. That the two "
      "agree means little: printed are 18 and 19 counts in 5.001 ms, single samples.")  # fmt: skip
 
 # %% [markdown]

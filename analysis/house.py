@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.evidence.numbers import number_text
 from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from dvsim.report.figure_svg import STYLE
+from dvsim.study.amounts import four_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ plt.rcParams.update(
         "text.parse_math": True,  # powers at the ticks
     }
 )
-pd.options.display.float_format = number_text
+pd.options.display.float_format = four_digits
 
 
 class Text(str):

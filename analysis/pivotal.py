@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from house import REPLICATIONS, SHORT, Text, claims, curve, legends, limit, pick, published, sizes
 
 import dvsim
-from dvsim.evidence.numbers import number_text
+from dvsim.study.amounts import four_digits
 
 record = dvsim.run("pivotal/record", replications=REPLICATIONS, scale=SHORT)
 bystander = dvsim.run("h3/fdr-8", replications=REPLICATIONS, scale=SHORT)
@@ -36,8 +36,8 @@ nodes = record.scenario.system.receivers
 per_node = {key: means[key] / nodes for key in ("low", "value", "high")}
 ratio = per_node["value"] / RECORD
 assert 0.8 < ratio < 1.25, "thirty nodes of the study are no longer near the record"
-Text(f"Thirty nodes of the 2018 study take {number_text(per_node['value'])} "
-     f"({number_text(per_node['low'])} to {number_text(per_node['high'])}) messages a second each, "
+Text(f"Thirty nodes of the 2018 study take {four_digits(per_node['value'])} "
+     f"({four_digits(per_node['low'])} to {four_digits(per_node['high'])}) messages a second each, "
      f"{ratio:.2f} times the record. All wait for the slowest of thirty at the end of each "
      "batch, which is an assumption about the benchmark and lowers the rate.")  # fmt: skip
 

@@ -28,7 +28,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.evidence.numbers import number_text
+from dvsim.study.amounts import four_digits
 
 HERE = Path(__file__).parent
 NAMES = (
@@ -119,7 +119,7 @@ def _table(table: Any) -> str:  # noqa: ANN401 - a DataFrame
         rows.append(
             [
                 "" if cell is None or cell != cell else  # not a number  # noqa: PLR0124
-                number_text(cell) if isinstance(cell, float) else
+                four_digits(cell) if isinstance(cell, float) else
                 f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else
                 str(cell).replace("|", "\\|")
                 for cell in row

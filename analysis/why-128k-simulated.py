@@ -12,8 +12,8 @@ import pandas as pd
 from house import COLOURS, INK, REPLICATIONS, SCALE, Text, claims, legends, limit, sizes
 
 import dvsim
-from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import reference_root
+from dvsim.study.amounts import four_digits
 
 SIZES = (8, 256, 2048, 8192, 131072)
 SIZE = SIZES[-1]
@@ -294,6 +294,6 @@ pd.Series(active, name="whole messages in active polls of one receiver / InfiniB
 # %%
 other = dvsim.run("h3/dv-65536", replications=REPLICATIONS, scale=SCALE)
 assert (other.samples["pieces"] % 63 == 0).all()
-Text(f"At 64 KiB the mean of a column would be {number_text(mean(other, 'pieces'))} in pieces of "
-     f"131 words and {number_text(mean(other, 'messages'))} in messages, its order statistics "
+Text(f"At 64 KiB the mean of a column would be {four_digits(mean(other, 'pieces'))} in pieces of "
+     f"131 words and {four_digits(mean(other, 'messages'))} in messages, its order statistics "
      "multiples of 63 counts in an interval.")  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
-from dvsim.kinds.find import kind_of, metric_of
-from dvsim.study.sweeps.trials import PointTrial
+from dvsim.kinds.base import metric_of
+from dvsim.study.amounts import counted
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -31,33 +31,13 @@ def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
     """
     from dvsim.report.swept_points import SweptPoints
 
-    _check_results(wanted, swept.results)
-    return list(wanted) or SweptPoints(swept).drawn
-
-
-def check_results(ready: Sweep, wanted: Sequence[str]) -> None:
-    """Check, before anything runs, that some point has each result.
-
-    Raises:
-        ScenarioError: If none has; with all that there are.
-    """
-    known: dict[str, str] = {}
-    for trial in ready.trials:
-        if known.keys() >= set(wanted):
-            return
-        if isinstance(trial, PointTrial):
-            known.update(kind_of(trial.scenario).metrics(trial.scenario))
-    if known:
-        _check_results(wanted, known)
-
-
-def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
     for name in wanted:
-        if name not in known:
-            there = ", ".join(known) or "none, all points failed"
-            fault = Fault("--result", None, name, f"no such result; there are {there}",
-                          nearest(name, known))  # fmt: skip
+        if name not in swept.results:
+            known = ", ".join(swept.results) or "none, all points failed"
+            fault = Fault("--result", None, name, f"no such result; there are {known}",
+                          nearest(name, swept.results))  # fmt: skip
             raise ScenarioError([fault])
+    return list(wanted) or SweptPoints(swept).drawn
 
 
 def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:
@@ -133,8 +113,7 @@ def times_text(swept: SweepResult) -> str:
     asked, least, most = swept.asked_precision, *swept.replications
     if asked is None:
         least = most = swept.manifest["asked"]["replications"]
-    span = f"{least} to {most}" if least < most else str(most)
-    text = f"{span} replication{'s' * (most != 1)}"
+    text = counted(least, most)
     return text if asked is None else f"{text} of a point, for a precision of {100 * asked:g}%"
 
 

@@ -37,7 +37,7 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 
 def answer_lines(answer: Answer) -> Iterator[str | Table]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
-    from dvsim.study.whatif_sentence import counted
+    from dvsim.study.amounts import counted
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
@@ -69,15 +69,15 @@ def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
     """Yield a row for each outcome."""
-    from dvsim.study.whatif import limit_text, rate_text
-    from dvsim.study.whatif_sentence import times_text
+    from dvsim.study.amounts import estimate_text, times_text
+    from dvsim.study.whatif import limit_text
 
     for part in answer.parts:
         for index, outcome in enumerate(part.outcomes):
             yield [
                 "" if index else part.label,
                 outcome.says,
-                rate_text(outcome.rate),
+                estimate_text(outcome.rate.value, outcome.rate.half),
                 "" if outcome.ratio is None else times_text(outcome.ratio),
                 *(_cell(answer, name, outcome.also(name)) for name in answer.whatif.also),
                 limit_text(outcome),

@@ -97,11 +97,6 @@ def log_error(simulated: float, measured: float) -> float | None:
     return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
 
 
-def log_text(error: float | None) -> str:
-    """Return a logarithmic error for people: ``+0.120``, ``-`` where there is none."""
-    return "-" if error is None else f"{error:+.3f}"
-
-
 def within(error: float | None, tolerance: float) -> bool:
     """Return whether there is a logarithmic error and it is within a relative tolerance."""
     return error is not None and abs(error) <= math.log1p(tolerance)
@@ -141,14 +136,3 @@ def deviation_within(groups: Iterable[Sequence[float] | Floats]) -> tuple[float 
             squares += sum(float(value) ** 2 for value in group)
             freedom += len(group) - 1
     return (math.sqrt(squares / freedom) if freedom else None), freedom
-
-
-def number_text(value: float | None) -> str:
-    """Return a number with about four digits, for people.
-
-    >>> [number_text(x) for x in (43404.0, 1.2751, 0.95, 32.0, 0.0)]
-    ['43,404', '1.275', '0.95', '32', '0']
-    """
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

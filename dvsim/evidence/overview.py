@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dvsim.evidence.ledger.types import counts_text
-from dvsim.evidence.numbers import log_text
 from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import Tally, tallies
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.scenario.published import label_of
+from dvsim.study.amounts import log_text
 from dvsim.study.text_table import Table
 
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dvsim.evidence.numbers import log_text
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.study.amounts import log_text
 from dvsim.study.text_table import Table
 
 _ROW_HEAD = (

@@ -7,7 +7,6 @@ bytes are the same for any number of workers.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import How, Job
-from dvsim.kinds.find import kind_of
+from dvsim.kinds.base import How, Job, kind_of
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
@@ -112,11 +110,6 @@ def key_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def number_text(value: float, places: int) -> str:
-    """Return a number with so many places; a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:,.{places}f}"
-
-
 def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
     """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
     numbers = range(1, how.replications + 1)
@@ -153,7 +146,7 @@ def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) 
     how = job.how
     return build_manifest(
         scenario.name,
-        version=kind_of(scenario).version(how),
+        version=how.version_of(scenario),
         seed=how.seed,
         replications=how.replications,
         backend=kind_of(scenario).backend(how),

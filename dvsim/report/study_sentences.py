@@ -8,7 +8,7 @@ from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
-from dvsim.study.amounts import joined, number_text
+from dvsim.study.amounts import counted, joined, number_text
 from dvsim.study.points import PointsStudy, flow_text
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def flow_sentences(sweep: Sweep) -> list[str]:
 def settled_sentence(sweep: Sweep) -> str:
     """Say how many points have settled, and what is wrong with the others."""
     total, notes = sweep.count, sweep.notes
-    count = sweep.study.replications
-    over = f"{count} replication{'s' * (count > 1)}"
+    over = counted(sweep.study.replications)
     if not notes:
         everything = "The run has" if total == 1 else f"All {total} points have"
         return f"{everything} settled, over {over}."

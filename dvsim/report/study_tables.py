@@ -11,7 +11,7 @@ from dvsim.report.table import Cell, Table, number
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
-from dvsim.study.amounts import estimate_texts, number_text
+from dvsim.study.amounts import counted, estimate_texts, number_text
 from dvsim.study.points import PointsStudy
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
@@ -46,8 +46,8 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
     return Table(
         name=name,
         caption=(
-            f"Every point: means over {study.replications} "
-            f"replication{'s' * (study.replications > 1)}, ± half of the 95 % interval. Units: "
+            f"Every point: means over {counted(study.replications)}, ± half of the 95 % interval. "
+            "Units: "
             + "; ".join(
                 f"{name_of(study, metric)} in {unit_of(study, metric) or 1}" for metric in metrics
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
-from dvsim.study.amounts import MISSING, number_text
+from dvsim.study.amounts import MISSING, number_text, ratio_text
 from dvsim.study.text_table import csv_text
 
 if TYPE_CHECKING:
@@ -86,19 +86,6 @@ def ratio(value: float | None, base: float | None) -> float | None:
     if value is None or base is None or math.isnan(value) or math.isnan(base) or base == 0:
         return None
     return value / base
-
-
-def ratio_text(value: float | None) -> str:
-    """Write a ratio with a times sign.
-
-    >>> [ratio_text(v) for v in (0.3, 1.0, 12.94, 3870, None)]
-    ['0.300×', '1.00×', '12.9×', '3,870×', '–']
-    """
-    if value is None or not math.isfinite(value):
-        return MISSING
-    if value >= 100:
-        return f"{value:,.0f}×"
-    return f"{value:#.3g}×" if value >= 10 or value < 0.995 else f"{value:.2f}×"
 
 
 def number(value: float | None, status: str = "") -> Cell:

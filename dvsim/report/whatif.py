@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
 from dvsim.report.table import Cell, Table, number, table_of
-from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text, rate_text
-from dvsim.study.whatif_sentence import counted, times_text
+from dvsim.study.amounts import counted, estimate_text, times_text
+from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text
 
 if TYPE_CHECKING:
     from dvsim.report.groups import Group
@@ -70,11 +70,14 @@ def answer_table(answer: Answer) -> Table:
         for outcome in part.outcomes:
             times = outcome.ratio
             ratio = ("", "") if times is None else (times_text(times), times.value)
+            rate = outcome.rate
             rows.append(
                 {
                     "message" if answer.what == "rate" else "": Cell(part.label),
                     "variant": Cell(outcome.says),
-                    answer.what: Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
+                    answer.what: Cell(
+                        estimate_text(rate.value, rate.half), "number", raw=rate.value
+                    ),
                     "ratio": Cell(ratio[0], "number", raw=ratio[1]),
                     **{
                         answer.heading(name): _cell(answer, name, outcome.also(name))

@@ -1,7 +1,7 @@
 """Amounts as people read them: digits by the interval, a unit with its prefix, nothing below 0.
 
-The one place that writes a rate, a share or a size for a reader; whatever prints two of them of one
-run prints the same text.
+The one place that writes numbers for a reader: whatever prints two of them of one run prints the
+same text.
 """
 
 from __future__ import annotations
@@ -9,6 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dvsim.study.statistics import Estimate
 
 MISSING = "–"
 ROUNDING = 1e-12
@@ -150,6 +154,59 @@ def number_text(value: float | None) -> str:
     else:
         text = f"{value:.2e}"
     return text.replace("-", "−") if value < 0 else text
+
+
+def fixed_text(value: float, places: int) -> str:
+    """Return a number with so many places; a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"
+
+
+def four_digits(value: float | None) -> str:
+    """Return a number with about four digits, as claims have it.
+
+    >>> [four_digits(x) for x in (43404.0, 1.2751, 0.95, 32.0, 0.0)]
+    ['43,404', '1.275', '0.95', '32', '0']
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def log_text(error: float | None) -> str:
+    """Return a logarithmic error for people: ``+0.120``, ``-`` where there is none."""
+    return "-" if error is None else f"{error:+.3f}"
+
+
+def ratio_text(value: float | None) -> str:
+    """Write a ratio with a times sign.
+
+    >>> [ratio_text(v) for v in (0.3, 1.0, 12.94, 3870, None)]
+    ['0.300×', '1.00×', '12.9×', '3,870×', '–']
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value >= 100:
+        return f"{value:,.0f}×"
+    return f"{value:#.3g}×" if value >= 10 or value < 0.995 else f"{value:.2f}×"
+
+
+def times_text(times: Estimate) -> str:
+    """Write a ratio with half of its interval, in as many digits as that has.
+
+    >>> from dvsim.study.statistics import Estimate
+    >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
+    ('x 3.97 ± 0.02', 'x 1.00')
+    """
+    decimals = 2 if times.half >= 0.005 or not times.half else 3
+    spread = f" ± {times.half:.{decimals}f}" if times.half >= 0.0005 else ""
+    return f"x {times.value:.{decimals if spread else 2}f}{spread}"
+
+
+def counted(least: int, most: int | None = None) -> str:
+    """Return how many replications there are: ``1 replication``, ``3 to 8 replications``."""
+    if most in (None, least):
+        return f"{least} replication{'s' * (least != 1)}"
+    return f"{least} to {most} replications"
 
 
 def joined(parts: Sequence[str], word: str = "and") -> str:

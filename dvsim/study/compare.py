@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from dvsim.kinds.find import kind_of
+from dvsim.kinds.base import kind_of
 from dvsim.scenario.spec import plain
+from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of
 from dvsim.study.facts import LENGTHS, facts_of_run, facts_of_study, parameters_of
 from dvsim.study.paired import Change, Each, Kind, change
@@ -135,7 +136,7 @@ def names_of(results: Sequence[Result]) -> list[str]:
             result.scenario.LENGTH: f"{changes_of(result.scenario).length:.3g} of its "
             f"{result.scenario.LENGTH}",
             "seed": f"seed {result.seed}",
-            "replications": f"{result.replications} replication{'s' * (result.replications != 1)}",
+            "replications": counted(result.replications),
             "version": f"version {result.manifest.get('version')}",
         }
         for result in results

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dvsim.kinds.find import kind_of
+from dvsim.kinds.base import kind_of
+from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
 from dvsim.study.numbers import PointNumbers
@@ -21,7 +22,6 @@ from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.statistics import Estimate
 from dvsim.study.whatif import Part, answers
-from dvsim.study.whatif_sentence import counted
 
 MOST_TEXTS = 3  # results of which each says what it reached
 R = TypeVar("R", bound=Run | PointsStudy)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.kinds.base import Metric
-from dvsim.kinds.find import kind_of
+from dvsim.kinds.base import Metric, kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import MISSING, amount_text, estimate_text
+from dvsim.study.amounts import MISSING, amount_text
 from dvsim.study.compare import in_common
 from dvsim.study.paired import ratio
 from dvsim.study.run import Run, runs_of, studies_of
@@ -222,11 +221,6 @@ def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> t
         outcomes.append(Outcome(run, _whatif(run).says, known, times, limit, point))
         base = values if base is None else base
     return tuple(outcomes)
-
-
-def rate_text(rate: Estimate) -> str:
-    """Write a rate with its interval, where there is one."""
-    return estimate_text(rate.value, rate.half)
 
 
 def limit_text(outcome: Outcome) -> str:

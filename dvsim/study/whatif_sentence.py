@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from dvsim.study.amounts import joined
+from dvsim.study.amounts import counted, joined, times_text
 from dvsim.study.statistics import Estimate
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
@@ -68,13 +68,6 @@ def sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def counted(least: int, most: int | None = None) -> str:
-    """Return how many replications there are: ``1 replication``, ``3 to 8 replications``."""
-    if most in (None, least):
-        return f"{least} replication{'s' * (least > 1)}"
-    return f"{least} to {most} replications"
-
-
 def standing(ratio: Estimate, replications: int) -> str:
     """Say whether a ratio to the baseline "rises", "falls", "stays" or is "open".
 
@@ -125,14 +118,3 @@ def _at(group: Sequence[Gain]) -> str:
 
 def _times(gain: Gain) -> str:
     return times_text(gain.ratio).partition(" ±")[0]
-
-
-def times_text(times: Estimate) -> str:
-    """Write a ratio with half of its interval, in as many digits as that has.
-
-    >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
-    ('x 3.97 ± 0.02', 'x 1.00')
-    """
-    decimals = 2 if times.half >= 0.005 or not times.half else 3
-    spread = f" ± {times.half:.{decimals}f}" if times.half >= 0.0005 else ""
-    return f"x {times.value:.{decimals if spread else 2}f}{spread}"

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from dvsim.evidence.claims import Evidence, Finding, Missing, Source, number_text
+from dvsim.evidence.claims import Evidence, Finding, Missing, Source, four_digits
 from dvsim.kinds.hosts.spec import MessagingScenario
 
 SOURCE = Source(__file__, "60East Technologies 2016, AMPS and RabbitMQ", order=4)
@@ -49,7 +49,7 @@ def _ratios(evidence: Evidence, metric: str, storage: str) -> dict[int, float]:
 
 
 def _by_size(values: dict[int, float]) -> str:
-    return ", ".join(f"{size} B {number_text(value)}" for size, value in values.items())
+    return ", ".join(f"{size} B {four_digits(value)}" for size, value in values.items())
 
 
 @SOURCE.claim("AMPS-1", "On the disk AMPS is 2 to 15 times faster", [QUEUES])
@@ -82,7 +82,7 @@ def _(evidence: Evidence) -> Finding:
             mean = sum(rates) / len(rates)
             results += [rate / mean for rate in rates]
             notes.append(
-                f"{storage} {metric} {number_text(min(rates))} to {number_text(max(rates))}"
+                f"{storage} {metric} {four_digits(min(rates))} to {four_digits(max(rates))}"
             )
     return Finding(worst("AMPS-4", results), f"of the mean over sizes; {'; '.join(notes)} msg/s")
 
@@ -94,7 +94,7 @@ def _(evidence: Evidence) -> Finding:
         for metric in ("rate_in", "rate_out")
         for size in _sizes(evidence)
     ]
-    low, high = number_text(min(results)), number_text(max(results))
+    low, high = four_digits(min(results)), four_digits(max(results))
     note = f"{low} to {high} over sizes, publish and consume"
     return Finding(worst("AMPS-5", results), note)
 
@@ -111,7 +111,7 @@ def _(evidence: Evidence) -> Finding:
         falls &= all(more > less for row in rates.values() for more, less in pairwise(row))
         rises &= all(fast > slow for slow, fast in zip(rates[HDD], rates[SSD], strict=True))
         for storage, row in rates.items():
-            notes.append(f"{storage} {metric} {' '.join(map(number_text, row))}")
+            notes.append(f"{storage} {metric} {' '.join(map(four_digits, row))}")
     points = [
         point
         for point, item in enumerate(evidence.settings(QUEUES))
@@ -134,7 +134,7 @@ def _(evidence: Evidence) -> Finding:
         for storage in (HDD, SSD)
     }
     text = "; ".join(
-        f"{storage} mean {number_text(row['ack_mean'])}, 99 % {number_text(row['ack_p99'])}"
+        f"{storage} mean {four_digits(row['ack_mean'])}, 99 % {four_digits(row['ack_p99'])}"
         for storage, row in results.items()
     )
     value = worst("AMPS-7", [row["ack_p99"] for row in results.values()])

@@ -22,7 +22,7 @@ from math import ceil
 
 import numpy as np
 
-from dvsim.evidence.claims import MOVING_AVERAGE, Evidence, Finding, Source, number_text
+from dvsim.evidence.claims import MOVING_AVERAGE, Evidence, Finding, Source, four_digits
 
 _BURSTS = (
     "the sentence is about polls that find something; for their number and their scatter the paper "
@@ -70,7 +70,7 @@ ALL_DV = tuple(dv(size) for size in SIZES)
 def _smoothed(evidence: Evidence, size: int, quantile: float) -> Finding:
     name = dv(size)
     printed = evidence.printed(name)
-    mean = number_text(evidence.active(name, printed))
+    mean = four_digits(evidence.active(name, printed))
     allowed = evidence.allowed(name)
     if allowed is not None:  # a share of 1 - quantile is at least the quantile, and the rest at 0
         allowed = (0.0, allowed[1] / (1 - quantile))
@@ -87,7 +87,7 @@ def _active_ratio(evidence: Evidence, size: int) -> Finding:
     name = dv(size)
     printed = evidence.printed(name)
     base = evidence.mean(fdr(size))
-    overall = number_text(evidence.mean(name, printed) / base)
+    overall = four_digits(evidence.mean(name, printed) / base)
     allowed = evidence.allowed(name)
     if allowed is not None:
         divisor = evidence.published_mean(fdr(size))
@@ -135,7 +135,7 @@ def _empty(evidence: Evidence, size: int) -> Finding:
 
 def _sustained(evidence: Evidence, size: int) -> Finding:
     means = evidence.by_column(fdr(size), "messages", "mean")
-    text = ", ".join(f"{column} {number_text(mean)}" for column, mean in means.items())
+    text = ", ".join(f"{column} {four_digits(mean)}" for column, mean in means.items())
     return Finding(evidence.mean(fdr(size)), f"mean of {text}")
 
 
@@ -208,7 +208,7 @@ def _(evidence: Evidence) -> Finding:
     of_columns=True,
 )
 def _(evidence: Evidence) -> Finding:
-    note = f"against the published {number_text(PIVOTAL_PER_NODE)} msg/s, not a simulated one"
+    note = f"against the published {four_digits(PIVOTAL_PER_NODE)} msg/s, not a simulated one"
     return Finding(_per_node(evidence, fdr(8)) / PIVOTAL_PER_NODE, note)
 
 
@@ -225,7 +225,7 @@ def _(evidence: Evidence) -> Finding:
         return Finding(None, "nothing was delivered")
     # what arrives is delivered in the end, so in one unit the two rates cannot differ for long
     note = (
-        f"delivered {number_text(delivered)} msg/s over {evidence.receivers(name)} receivers; "
+        f"delivered {four_digits(delivered)} msg/s over {evidence.receivers(name)} receivers; "
         "the ratio is that of the units, pieces and messages"
     )
     return Finding(
@@ -245,8 +245,8 @@ def _(evidence: Evidence) -> Finding:
         per_million.append(1e6 * overruns / messages)
         share = overruns / windows if windows else 0.0
         notes.append(
-            f"{size} B: {number_text(per_million[-1])} per million messages, "
-            f"{number_text(share)} per window"
+            f"{size} B: {four_digits(per_million[-1])} per million messages, "
+            f"{four_digits(share)} per window"
         )
     large = [rate for size, rate in zip(SIZES, per_million, strict=True) if size >= 2048]
     grows = all(a <= b for a, b in pairwise(per_million))
@@ -261,7 +261,7 @@ def _(evidence: Evidence) -> Finding:
 def _(evidence: Evidence) -> Finding:
     extra = sum(evidence.counters(dv(8192), "receiver", "extra_polls").values())
     return Finding(
-        float(extra > 0), f"{number_text(extra)} polls per iteration find a message in part"
+        float(extra > 0), f"{four_digits(extra)} polls per iteration find a message in part"
     )
 
 
@@ -315,8 +315,8 @@ def _(evidence: Evidence) -> Finding:
         return Finding(0.0, "no broker paged")
     before, during = (float(np.mean([rate[broker] for broker in over])) for rate in rates.values())
     note = (
-        f"{len(over)} of {len(paged)} brokers paged {number_text(sum(paged.values()))} B per "
-        f"iteration; {number_text(before)} msg/s before, {number_text(during)} msg/s from then on"
+        f"{len(over)} of {len(paged)} brokers paged {four_digits(sum(paged.values()))} B per "
+        f"iteration; {four_digits(before)} msg/s before, {four_digits(during)} msg/s from then on"
     )
     return Finding(float(during < before), note)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dvsim.evidence.claims import Evidence, Finding, Source, number_text
+from dvsim.evidence.claims import Evidence, Finding, Source, four_digits
 
 SOURCE = Source(__file__, "Ohio State University, AMQP over InfiniBand", order=3)
 
@@ -39,7 +39,7 @@ def _fastest(evidence: Evidence, link: str, fits: Callable[[int], bool]) -> Find
     best = all(min(row, key=row.__getitem__) == link for row in rows.values())
     ends = sorted({min(rows), max(rows)})
     text = "; ".join(
-        f"{size} B: {', '.join(f'{name} {number_text(us)}' for name, us in rows[size].items())} us"
+        f"{size} B: {', '.join(f'{name} {four_digits(us)}' for name, us in rows[size].items())} us"
         for size in ends
     )
     return Finding(float(best), f"{text}; {_turns(evidence)}; {ASSUMED}")
@@ -78,8 +78,8 @@ def _(evidence: Evidence) -> Finding:
     least, others = min(shares[SDP]), max(shares[IPOIB] + shares[GIGE])
     return Finding(
         float(least >= enough and others < enough),
-        f"share of the latency, over sizes up to {small:g} B: SDP at least {number_text(least)}, "
-        f"others at most {number_text(others)}; rests on an assumed set-up of SDP, and on how "
+        f"share of the latency, over sizes up to {small:g} B: SDP at least {four_digits(least)}, "
+        f"others at most {four_digits(others)}; rests on an assumed set-up of SDP, and on how "
         "many messages share it",
     )
 

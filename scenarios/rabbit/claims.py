@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from scipy.stats import kendalltau
 
-from dvsim.evidence.claims import Evidence, Finding, Missing, Source, number_text
+from dvsim.evidence.claims import Evidence, Finding, Missing, Source, four_digits
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
 
@@ -135,7 +135,7 @@ def _syncs(evidence: Evidence, credit: int) -> Finding:
         if all(one.get(key) == value for key, value in keys.items())
     )
     messages = rate * seconds
-    note = f"{number_text(rate)} msg/s, {number_text(messages / syncs)} messages for each sync"
+    note = f"{four_digits(rate)} msg/s, {four_digits(messages / syncs)} messages for each sync"
     return Finding(syncs / messages * MILLION, note)
 
 
@@ -157,7 +157,7 @@ def _loads(evidence: Evidence, metric: str, queue: str, storage: str, nodes: int
 
 
 def _texts(values: Iterable[float]) -> str:
-    return " ".join(map(number_text, values))
+    return " ".join(map(four_digits, values))
 
 
 @SOURCE.claim("RMQ-5", "io1 does 8,000 to 9,000 operations", [LOAD])

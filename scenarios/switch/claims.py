@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 
-from dvsim.evidence.claims import Estimate, Evidence, Finding, Missing, Source, number_text
+from dvsim.evidence.claims import Estimate, Evidence, Finding, Missing, Source, four_digits
 from dvsim.kinds.switch.points import device_of, network_of, nodes_of
 from dvsim.kinds.switch.spec import NetworkTable, SwitchScenario
 
@@ -38,9 +38,9 @@ def _(evidence: Evidence) -> Finding:
     time = ""
     if slot:
         time = (
-            f"{number_text(median * slot / 1000)} ns with slots of {number_text(slot / 1000)} ns; "
+            f"{four_digits(median * slot / 1000)} ns with slots of {four_digits(slot / 1000)} ns; "
         )
-    return Finding(median, f"{time}mean {mean.text}, without load {number_text(law)}")
+    return Finding(median, f"{time}mean {mean.text}, without load {four_digits(law)}")
 
 
 @SOURCE.claim("DV-2", "The 12 x 12 prototype has 36 nodes", [ZERO_LOAD])
@@ -161,7 +161,7 @@ def _carried(evidence: Evidence, preset: str) -> str:
     )
     if not delivered > 0:
         raise Missing(f"nothing delivered by {preset} in {SYSTEMS}")
-    return f"{number_text(delivered)} packets delivered of {number_text(offered)}"
+    return f"{four_digits(delivered)} packets delivered of {four_digits(offered)}"
 
 
 def _values(evidence: Evidence, scenario: str, key: str) -> list[int]:

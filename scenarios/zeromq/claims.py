@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dvsim.evidence.claims import Estimate, Evidence, Finding, Missing, Source, number_text
+from dvsim.evidence.claims import Estimate, Evidence, Finding, Missing, Source, four_digits
 
 SOURCE = Source(__file__, "ZeroMQ project, ØMQ (version 0.2) tests", order=5)
 
@@ -83,7 +83,7 @@ def _(evidence: Evidence) -> Finding:
     slope, start, quality = _line(evidence, ENGINE)
     return Finding(
         quality,
-        f"R² of {number_text(start)} us + {slope * 1000:.2f} ns/B over all sizes; 1 to 64 kB in "
+        f"R² of {four_digits(start)} us + {slope * 1000:.2f} ns/B over all sizes; 1 to 64 kB in "
         "doublings, so the largest ones weigh most",
     )
 
@@ -108,8 +108,8 @@ def _(evidence: Evidence) -> Finding:
     many = _streams(evidence, BOX)
     results = {count: _flow(evidence, "rate_out", LISTED, count) for count in many}
     best = max(results.values(), key=lambda item: item.value)
-    text = ", ".join(f"{count}: {number_text(item.value)}" for count, item in results.items())
-    small = number_text(max(_flow(evidence, "rate_out", SMALL[0], n).value for n in many))
+    text = ", ".join(f"{count}: {four_digits(item.value)}" for count, item in results.items())
+    small = four_digits(max(_flow(evidence, "rate_out", SMALL[0], n).value for n in many))
     return Finding(
         best.value, f"best of {text} streams at {LISTED} B; at {SMALL[0]} B it would be {small}"
     )
@@ -127,14 +127,14 @@ def _(evidence: Evidence) -> Finding:
             if max(_flow(evidence, "megabits", size, n).value for n in counts) >= share * ceiling
         ]
         if not enough:
-            raise Missing(f"no size reaches {share:.0%} of {number_text(ceiling)} Mb/s")
+            raise Missing(f"no size reaches {share:.0%} of {four_digits(ceiling)} Mb/s")
         reached[label] = enough[0]
     largest = max(_flow(evidence, "megabits", reached["any"], n).value for n in _streams(evidence))
     return Finding(
         float(reached["any"]),
         f"smallest size at which any number of streams reaches {share:.0%} of "
-        f"{number_text(ceiling)} Mb/s; with the streams of 8 cores {reached['8 cores']} B; "
-        f"{number_text(largest)} Mb/s there",
+        f"{four_digits(ceiling)} Mb/s; with the streams of 8 cores {reached['8 cores']} B; "
+        f"{four_digits(largest)} Mb/s there",
     )
 
 
@@ -189,7 +189,7 @@ def _(evidence: Evidence) -> Finding:
 def _(evidence: Evidence) -> Finding:
     results = {buffer: rate for buffer, rate in _by_buffer(evidence).items() if buffer <= ENOUGH}
     grows = all(less < more for less, more in pairwise(results.values()))
-    text = ", ".join(f"{buffer} B {number_text(rate)}" for buffer, rate in results.items())
+    text = ", ".join(f"{buffer} B {four_digits(rate)}" for buffer, rate in results.items())
     return Finding(float(grows), text)
 
 

@@ -12,9 +12,10 @@ from dvsim.cli.main import cli
 from dvsim.cli.whatif import answers_json
 from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
+from dvsim.study.amounts import times_text
 from dvsim.study.statistics import Estimate
 from dvsim.study.whatif import answers
-from dvsim.study.whatif_sentence import Gain, sentence, times_text
+from dvsim.study.whatif_sentence import Gain, sentence
 
 
 def call(*args):

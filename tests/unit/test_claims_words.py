@@ -9,11 +9,11 @@ from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vorte
 from dvsim.evidence.claims.decide import explanation
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Finding
-from dvsim.evidence.numbers import number_text
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
 from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import Card, Parameter
+from dvsim.study.amounts import four_digits
 from dvsim.study.text_table import plain_lines
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)
@@ -219,7 +219,7 @@ def test_what_the_published_statistics_leave_open_is_told_from_low_to_high():
     evidence = Evidence({run.scenario.name: run for run in runs}, ())
     low, high = evidence.allowed("h3/dv-256")
     published = evidence.published_mean("h3/fdr-256")
-    low, high = (number_text(value / published) for value in (low, high))
+    low, high = (four_digits(value / published) for value in (low, high))
     assert low != high
     assert (
         f"the published statistics leave {low} x to {high} x possible"

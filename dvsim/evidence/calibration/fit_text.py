@@ -9,7 +9,7 @@ import numpy as np
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.lab.data import METRICS, shown
-from dvsim.evidence.numbers import number_text
+from dvsim.study.amounts import four_digits
 from dvsim.study.text_table import Table
 
 
@@ -80,7 +80,7 @@ def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     rows = []
     for name, (_, prediction), (factor, _) in zip(names, held_out, units, strict=True):
         numbers = (prediction.row.measured, prediction.value, prediction.low, prediction.high)
-        measured, value, low, high = (number_text(number / factor) for number in numbers)
+        measured, value, low, high = (four_digits(number / factor) for number in numbers)
         error = f"{prediction.value / prediction.row.measured - 1:+.1%}"
         outside = "" if prediction.holds else "outside"
         rows.append((name, measured, value, f"{low} to {high}", error, outside))

@@ -31,8 +31,8 @@ from collections.abc import Iterable
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.jackknife import Spread, spread
 from dvsim.evidence.claims.source import Claim, Entry, Finding, Source
-from dvsim.evidence.numbers import number_text
 from dvsim.evidence.verdicts import Basis, ClaimVerdict, ClaimWord
+from dvsim.study.amounts import four_digits
 
 _NAMED = re.compile(r"\b[A-Z][A-Z0-9]+-\d+\b")
 
@@ -207,5 +207,5 @@ def _distance(claim: Claim, value: float) -> str:
     nearest = min(edges, key=lambda edge: abs(value - edge))
     side = "above" if value > nearest else "below"
     if claim.unit == "fraction" or nearest == 0:
-        return f"{number_text(abs(value - nearest))} {side} the claimed range"
+        return f"{four_digits(abs(value - nearest))} {side} the claimed range"
     return f"{abs(value / nearest - 1):.1%} {side} the claimed range"

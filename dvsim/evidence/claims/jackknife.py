@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
-from dvsim.evidence.numbers import number_text
+from dvsim.study.amounts import four_digits
 from dvsim.study.statistics import half_width
 
 
@@ -75,8 +75,8 @@ def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spre
         return None
     half = jackknife(value, others)
     low, high = value - half, value + half
-    text = f"{number_text(low)} to {claim.text_of(high)}"
-    if number_text(low) == number_text(high):
+    text = f"{four_digits(low)} to {claim.text_of(high)}"
+    if four_digits(low) == four_digits(high):
         text = "same in all" if half == 0 else claim.text_of(value)
     edge = claim.holds(low) != claim.holds(value) or claim.holds(high) != claim.holds(value)
     return Spread(low, high, text, edge)

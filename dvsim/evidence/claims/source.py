@@ -16,9 +16,9 @@ from types import ModuleType
 
 from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.claims.figures import Evidence
-from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import is_file, nearest_beside, scenario_root, why_not
 from dvsim.scenario.published import read_csv
+from dvsim.study.amounts import four_digits
 
 FILE, CODE = "claims.csv", "claims.py"
 
@@ -71,7 +71,7 @@ class Claim:
             case "eq":
                 return self.text_of(self.low)
             case "about":
-                return f"{number_text(self.low)} to {self.text_of(self.high)}"
+                return f"{four_digits(self.low)} to {self.text_of(self.high)}"
         return "yes"
 
     def text_of(self, value: float | None) -> str:
@@ -81,7 +81,7 @@ class Claim:
         if self.op == "true":
             return "yes" if value else "no"
         unit = "" if self.unit == "fraction" else self.unit
-        return f"{number_text(value)} {unit}".strip()
+        return f"{four_digits(value)} {unit}".strip()
 
 
 @dataclass(frozen=True)

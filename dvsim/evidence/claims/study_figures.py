@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dvsim.evidence.numbers import number_text
 from dvsim.scenario.spec import Spec
 from dvsim.study import statistics
+from dvsim.study.amounts import four_digits
 from dvsim.study.points import PointsStudy
 
 
@@ -26,7 +26,7 @@ class Estimate(statistics.Estimate):
     @property
     def text(self) -> str:
         """The value and half of the interval, for people."""
-        return f"{number_text(self.value)} ± {number_text(self.half)}"
+        return f"{four_digits(self.value)} ± {four_digits(self.half)}"
 
 
 class StudyFigures:

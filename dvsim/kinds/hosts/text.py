@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.study import halves_of, key_text, number_text
+from dvsim.kinds.study import halves_of, key_text
+from dvsim.study.amounts import fixed_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
@@ -58,7 +59,7 @@ def _rows(study: MessagingStudy) -> Iterator[list[str]]:
         for name in names:
             value, half = values[point, name]
             places = COLUMNS[name][1]
-            row.append(number_text(value, places))
-            row += [number_text(half, places)] if name in spread else []
+            row.append(fixed_text(value, places))
+            row += [fixed_text(half, places)] if name in spread else []
         stage, used = study.bottleneck(point)
         yield [*row, f"{stage} {used:.0%}"]

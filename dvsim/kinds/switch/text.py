@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from dvsim.kinds.study import halves_of, key_text, number_text
+from dvsim.kinds.study import halves_of, key_text
 from dvsim.kinds.switch.result import Study
 from dvsim.scenario.spec import point_text
+from dvsim.study.amounts import fixed_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.points import flow_text
 from dvsim.study.question_text import question_lines
@@ -74,12 +75,12 @@ def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:
         scatters = study.replications > 1 and number not in flow
         for metric, (_, places, name) in COLUMNS.items():
             value, half = cells[number, metric]
-            row += [number_text(value, places), number_text(half, places) if scatters else "-"]
+            row += [fixed_text(value, places), fixed_text(half, places) if scatters else "-"]
             if name in beside:
-                row.append(number_text(theory.get((number, name, metric), math.nan), places))
-        row.append(number_text(cells[number, "p99"][0], 1))
+                row.append(fixed_text(theory.get((number, name, metric), math.nan), places))
+        row.append(fixed_text(cells[number, "p99"][0], 1))
         if slot:
-            row.append(number_text(cells[number, "mean_latency"][0] * slot / PS_PER_NS, 1))
+            row.append(fixed_text(cells[number, "mean_latency"][0] * slot / PS_PER_NS, 1))
         if losing:
-            row.append(number_text(cells[number, "lost"][0], 1))
+            row.append(fixed_text(cells[number, "lost"][0], 1))
         yield [*row, "*" if number in notes else ""]
