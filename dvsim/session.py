@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dvsim.emulation.settings import Emulation, check_emulation
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.pool import lasting
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import (

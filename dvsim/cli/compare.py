@@ -106,6 +106,6 @@ def _no_sweep(folders: Iterable[Path]) -> None:
 
 def _about(result: Run | PointsStudy) -> str:
     """Return what a result is of."""
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
 
     return str(kind_of(result.scenario).about)

@@ -97,7 +97,7 @@ def limit(
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
     from dvsim.kinds.load import load
     from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits

@@ -308,7 +308,7 @@ def one_kind(scenarios: Iterable[Spec]) -> None:
     Raises:
         ScenarioError: If there are both.
     """
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
 
     texts: dict[bool, str] = {}
     for scenario in scenarios:

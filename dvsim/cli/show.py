@@ -51,7 +51,7 @@ def show(
     if schema:
         from pydantic import TypeAdapter
 
-        from dvsim.kinds.base import kind_named, kinds
+        from dvsim.kinds.find import kind_named, kinds
 
         every: TypeAdapter[object] = TypeAdapter(
             functools.reduce(operator.or_, (kind_named(name).Spec for name in kinds()))

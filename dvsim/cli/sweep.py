@@ -117,6 +117,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     Example: dvsim sweep h3/dv-2048 --vary system.bridge.sockets=1..8*2
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
+    from dvsim.cli.swept import check_results
     from dvsim.kinds.load import template
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
@@ -131,6 +132,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         from dvsim.cli.sensitivity import sensitivity_of
 
         design = sensitivity_of(base, given)
+        check_results(design, given["results"])
         if given["dry_run"]:
             for swept in design.ranges:
                 say(f"  {swept.key}  {swept.text}")
@@ -145,6 +147,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         seed=given["seed"],
     )
     ready = prepare(base, points, **asked)
+    check_results(ready, given["results"])
     if given["dry_run"]:
         _dry_run(ready, given["out"], as_json=as_json)
     elif given["slurm"] is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
-from dvsim.kinds.base import metric_of
+from dvsim.kinds.find import kind_of, metric_of
 from dvsim.study.amounts import counted
+from dvsim.study.sweeps.trials import PointTrial
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -31,13 +32,33 @@ def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
     """
     from dvsim.report.swept_points import SweptPoints
 
-    for name in wanted:
-        if name not in swept.results:
-            known = ", ".join(swept.results) or "none, all points failed"
-            fault = Fault("--result", None, name, f"no such result; there are {known}",
-                          nearest(name, swept.results))  # fmt: skip
-            raise ScenarioError([fault])
+    _check_results(wanted, swept.results)
     return list(wanted) or SweptPoints(swept).drawn
+
+
+def check_results(ready: Sweep, wanted: Sequence[str]) -> None:
+    """Check, before anything runs, that some point has each result.
+
+    Raises:
+        ScenarioError: If none has; with all that there are.
+    """
+    known: dict[str, str] = {}
+    for trial in ready.trials:
+        if known.keys() >= set(wanted):
+            return
+        if isinstance(trial, PointTrial):
+            known.update(kind_of(trial.scenario).metrics(trial.scenario))
+    if known:
+        _check_results(wanted, known)
+
+
+def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            there = ", ".join(known) or "none, all points failed"
+            fault = Fault("--result", None, name, f"no such result; there are {there}",
+                          nearest(name, known))  # fmt: skip
+            raise ScenarioError([fault])
 
 
 def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:

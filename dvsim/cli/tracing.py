@@ -124,7 +124,7 @@ def _write(trace: Trace, run: Run | PointsStudy, how: str | Emulation) -> None:
     from dvsim.emulation.trace.emulated import emulated_timeline
     from dvsim.emulation.trace.perfetto import most_events
     from dvsim.emulation.trace.simulated import simulated_timeline
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
 
     sampled: list[str] = []
     capacity = most_events(trace.limit)

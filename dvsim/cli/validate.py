@@ -148,7 +148,7 @@ def _run(
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.evidence.validation import claimed
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
     from dvsim.scenario.find import is_file, scenario_root
 
     name = campaign
@@ -210,7 +210,7 @@ def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> s
 
 def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Sampled]:
     """Return the scenarios of a system among those of some results."""
-    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.find import kind_of
 
     systems = [run.scenario for run in runs if not kind_of(run.scenario).studies]
     return cast("list[Sampled]", systems)

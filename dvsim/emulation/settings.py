@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from dvsim.emulation.hosts import Hosts
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
-from dvsim.kinds.base import Own, kind_of
+from dvsim.kinds.base import Own
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from dvsim.evidence.claims.source import load_code
 from dvsim.evidence.least import nearest
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root

@@ -22,7 +22,7 @@ from dvsim.evidence.published.compare import JUDGED_QUANTILES, readings
 from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.published import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of

@@ -1,6 +1,6 @@
 """Kinds of scenarios, and how a file becomes a checked scenario of its kind.
 
-base.py   the contract of a kind, and the kinds that there are
+base.py   the contract of a kind; find.py the kinds that there are
 load.py   a name or path becomes scenarios; check.py one document
 whatif.py the scenarios that answer an open question
 

@@ -1,41 +1,25 @@
-"""The contract of a kind of scenario, and how kinds are found.
+"""The contract of a kind of scenario.
 
 A kind is what can be simulated: it says what its files hold, which numbers come out, and how one
-replication is run. The rest of dvsim asks a kind and knows none: a kind that was written yesterday
-by somebody else is found by its entry point in the group ``dvsim.kinds``, see docs/own-kind.md.
+replication is run. The rest of dvsim asks a kind and knows none, see `dvsim.kinds.find` and
+docs/own-kind.md.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
-from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.scenario.card_kinds import KINDS
+from dvsim.errors import Fault
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 
-GROUP = "dvsim.kinds"
-OWN = {
-    "rabbitmq": "dvsim.kinds.rabbitmq.kind",
-    "switch": "dvsim.kinds.switch.kind",
-    "messaging": "dvsim.kinds.hosts.kind",
-    "cluster": "dvsim.kinds.cluster.kind",
-    "irregular": "dvsim.kinds.irregular.kind",
-    "workload": "dvsim.kinds.workload.kind",
-}
-"""The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
-
 EMULATED = "emu"  # the backend of emulated results of any kind, as manifests name it
-
-DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless another recognises it
 
 Own = Any  # a scenario or a result of a kind, of which only that kind knows the class
 
@@ -75,11 +59,6 @@ class How:
     replications: int
     emulation: Any = None
     begun: Mapping[str, Own] = field(default_factory=dict, compare=False)
-
-    def version_of(self, scenario: Spec) -> str:
-        """Return the version, with a digest of the code of a kind that dvsim does not bring."""
-        code = kind_of(scenario).code
-        return f"{self.version}.{code}" if code else self.version
 
 
 @dataclass(frozen=True)
@@ -341,60 +320,12 @@ class Kind:
         assert formula is not None  # it is one of `measures`
         return formula(result)
 
-    @property
-    def code(self) -> str:
-        """Eight hex digits of the code of a kind that dvsim does not bring; empty if it does."""
-        if self.name in OWN:
-            return ""
-        module = sys.modules[type(self).__module__]
-        path = Path(str(module.__file__))
-        files = sorted(path.parent.glob("*.py")) if "." in module.__name__ else [path]
+    def version(self, how: How) -> str:
+        """Return the version of dvsim, with a digest of this kind's code if others bring it."""
+        own = type(self).__module__
+        if own.startswith("dvsim."):
+            return how.version
+        path = Path(str(sys.modules[own].__file__))
+        files = sorted(path.parent.glob("*.py")) if "." in own else [path]
         content = b"".join(file.name.encode() + b"\0" + file.read_bytes() for file in files)
-        return hashlib.blake2b(content, digest_size=4).hexdigest()
-
-
-@cache
-def kind_named(name: str) -> Kind:
-    """Return the kind of a name.
-
-    Raises:
-        ScenarioError: If there is none, with the nearest name, or its package cannot be imported.
-    """
-    if name in OWN:
-        kind: Kind = importlib.import_module(OWN[name]).KIND
-        return kind
-    from importlib.metadata import entry_points
-
-    known = {entry.name: entry for entry in entry_points(group=GROUP)}
-    if name not in known:
-        if name in KINDS:
-            takes = "dvsim run SCENARIO --set system.NAME=FILE"
-            raise ScenarioError.at("", f"is a {name} card, which a scenario takes: {takes}", "kind")
-        names = [*OWN, *known]
-        message = f"no such kind '{name}'; there are {', '.join(names)}"
-        raise ScenarioError.at("", message, "kind", hint=nearest(name, names))
-    try:
-        loaded: Kind = known[name].load()
-    except Exception as error:
-        message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
-        raise ScenarioError.at("", message, "kind") from error
-    return loaded
-
-
-def metric_of(name: str, unit: str) -> Metric:
-    """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
-    known = (kind_named(own).registry.get(name) for own in OWN)
-    return next((metric for metric in known if metric and metric.unit == unit), Metric(unit))
-
-
-def kind_of(scenario: Spec) -> Own:
-    """Return the kind of a scenario."""
-    return kind_named(scenario.KIND)
-
-
-def kinds() -> list[str]:
-    """Return the names of all kinds that are installed, dvsim's own first."""
-    from importlib.metadata import entry_points
-
-    others = sorted(entry.name for entry in entry_points(group=GROUP) if entry.name not in OWN)
-    return [*OWN, *others]
+        return f"{how.version}.{hashlib.blake2b(content, digest_size=4).hexdigest()}"

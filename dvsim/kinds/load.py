@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.kinds.base import DEFAULT, OWN, Kind, kind_named, kinds
+from dvsim.kinds.base import Kind
 from dvsim.kinds.check import check
+from dvsim.kinds.find import DEFAULT, OWN, kind_named, kinds
 from dvsim.kinds.whatif import is_whatif, variants
 from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import How, Job, kind_of
+from dvsim.kinds.base import How, Job
+from dvsim.kinds.find import kind_of
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
@@ -146,7 +147,7 @@ def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) 
     how = job.how
     return build_manifest(
         scenario.name,
-        version=how.version_of(scenario),
+        version=kind_of(scenario).version(how),
         seed=how.seed,
         replications=how.replications,
         backend=kind_of(scenario).backend(how),

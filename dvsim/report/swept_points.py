@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dvsim.kinds.base import Metric, metric_of
+from dvsim.kinds.base import Metric
+from dvsim.kinds.find import metric_of
 from dvsim.study.points import Points
 from dvsim.study.sweep_table import short
 

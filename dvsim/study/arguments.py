@@ -7,7 +7,7 @@ from numbers import Real
 
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import Argument, Fault, ScenarioError, nearest
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Spec

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import plain
 from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of

@@ -11,7 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from dvsim.core.code import code_version, emulated_version
 from dvsim.emulation.settings import Emulation
-from dvsim.kinds.base import How, Job, kind_named, kind_of
+from dvsim.kinds.base import How, Job
+from dvsim.kinds.find import kind_named, kind_of
 from dvsim.pool import default_workers
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.sampled import Sampled
 from dvsim.study.amounts import Amount, amount_text
 from dvsim.study.changes import changes_of

@@ -25,7 +25,8 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import DEFAULT, EMULATED, How, Kind, kind_named, kind_of
+from dvsim.kinds.base import EMULATED, How, Kind
+from dvsim.kinds.find import DEFAULT, kind_named, kind_of
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
@@ -63,7 +64,7 @@ def _asked(how: How, scenario: Spec) -> tuple[str, int, int, str, Mapping[str, A
     kind = kind_of(scenario)
     backend = kind.backend(how)
     emulated = None if how.emulation is None else kind.question(scenario, how.emulation)
-    return how.version_of(scenario), how.seed, how.replications, backend, emulated
+    return kind_of(scenario).version(how), how.seed, how.replications, backend, emulated
 
 
 def find_result(

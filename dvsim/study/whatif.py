@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.kinds.base import Metric, kind_of
+from dvsim.kinds.base import Metric
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.amounts import MISSING, amount_text

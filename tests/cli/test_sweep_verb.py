@@ -204,9 +204,11 @@ def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):
     assert lines[4].split()[0] == "broker.memory" and "█" not in lines[4]
     (kept,) = (desk / "a").glob("sweeps/*/sensitivity.csv")
     assert kept.read_text("utf-8").startswith("result,key,range,first,first_low")
-    wrong = sweep("--sensitivity", *options, "--workers", "1", "--result", "delivered_rat")
+    wrong = sweep("--sensitivity", *options, "--workers", "1", "--result", "delivered_rat",
+                  cwd="b")  # fmt: skip
     assert wrong.returncode == 2
     assert "did you mean 'delivered_rate'?" in wrong.stderr
+    assert not any((desk / "b").iterdir()), "it ran points first"
     none = sweep("--sensitivity", *options, "--replications", "0")
     assert none.returncode == 2
     assert "--replications: 0 is less than 1" in none.stderr

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import dvsim
 from dvsim.cli.main import cli
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import kind_named
+from dvsim.kinds.find import kind_named
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.session import run_scenarios

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.kinds.base import How, Job, kind_of
+from dvsim.kinds.base import How, Job
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.switch.spec import Compare, Record, SwitchScenario, SwitchTable, TrafficTable
 
 MANIFEST = {

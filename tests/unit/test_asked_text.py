@@ -3,7 +3,7 @@
 import pytest
 
 import dvsim
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load
 
 

@@ -10,8 +10,8 @@ from dvsim.core.cluster.placement import Placement
 from dvsim.emulation.trace.simulated import check_traceable
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_of
 from dvsim.kinds.cluster.run import run_point
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load, load_card
 
 SECONDS = 60

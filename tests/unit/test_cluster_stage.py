@@ -8,7 +8,7 @@ from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.broker import capacity_of
 from dvsim.scenario.render import to_toml

@@ -18,7 +18,7 @@ from dvsim.emulation.settings import (
     redacted,
 )
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_named
+from dvsim.kinds.find import kind_named
 from dvsim.kinds.load import load
 from dvsim.study.emulated_text import cost_text, made_text
 

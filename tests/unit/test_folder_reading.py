@@ -12,7 +12,7 @@ from harness.in_process import dvsim
 from kept_run import keep
 
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.folder import read_manifest

@@ -7,7 +7,7 @@ import pytest
 from switch_desk import edited, small
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_named
+from dvsim.kinds.find import kind_named
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.model import measure
 from dvsim.study.limit import search

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from dvsim.cli.limit import limit
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_named, kind_of
+from dvsim.kinds.find import kind_named, kind_of
 from dvsim.kinds.load import load
 from dvsim.study.limit import find_limits
 from dvsim.study.limit.axis import Scaled, Whole, axis_of

@@ -64,10 +64,13 @@ def room_of(module):
         return "kinds.spec"
     if inner[0] in PACKAGES:
         return ABOVE.get(inner[1], "kinds")
-    return {"base": "kinds.base", "points": "kinds.study", "study": "kinds.study"}.get(
-        inner[0], "kinds.load"
-    )
+    return INSIDE_KINDS.get(inner[0], "kinds.load")
 
+
+INSIDE_KINDS = {
+    **dict.fromkeys(("base", "find"), "kinds.base"),
+    **dict.fromkeys(("points", "study"), "kinds.study"),
+}
 
 RUNNING = ("", "arguments", "design", "execute", "limit", "sweeps")
 

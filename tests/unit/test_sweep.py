@@ -12,7 +12,7 @@ import pytest
 
 import dvsim
 from dvsim.errors import OutputError, RunFailed, ScenarioError
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.session import run_scenarios
 from dvsim.study.numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept

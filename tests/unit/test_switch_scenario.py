@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from switch_desk import edited, faults, small
 
-from dvsim.kinds.base import OWN
+from dvsim.kinds.find import OWN
 from dvsim.kinds.load import check_file, is_card, load
 from dvsim.kinds.switch.spec import Hot
 from dvsim.scenario import bounds

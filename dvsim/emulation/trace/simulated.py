@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import point_text
 
 if TYPE_CHECKING:

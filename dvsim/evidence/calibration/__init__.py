@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
 from dvsim.study.atomic import write_output

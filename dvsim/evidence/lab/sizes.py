@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, points_of, systems_of, why_not
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Spec
 
 SIZE = "message_bytes"

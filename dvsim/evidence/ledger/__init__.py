@@ -20,7 +20,7 @@ from dvsim.evidence.ledger.types import ENOUGH, Ledger, Tally
 from dvsim.evidence.published.goals import goals
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load_campaign
 from dvsim.study.run import runs_of
 

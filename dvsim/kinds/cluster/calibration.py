@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, cast
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.evidence.calibration import EMULATE
 from dvsim.evidence.least import nearest
-from dvsim.kinds.base import EMULATED, kind_of
+from dvsim.kinds.base import EMULATED
 from dvsim.kinds.cluster.spec import ClusterScenario
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dvsim.errors import Argument, Fault, ScenarioError
-from dvsim.kinds.base import Kind, Reading, kind_of
+from dvsim.kinds.base import Kind, Reading
+from dvsim.kinds.find import kind_of
 from dvsim.pool import Workers, default_workers
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from dvsim.core.code import code_version
 from dvsim.errors import Argument, DvsimError, RunFailed, ScenarioError
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import How
+from dvsim.kinds.find import kind_of
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
 from dvsim.scenario.find import is_file

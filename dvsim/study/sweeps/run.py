@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.core.code import code_version
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import How
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import Template, template
 from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
-from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.base import How
+from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import Template
 from dvsim.scenario.document import OVERRIDES
 from dvsim.scenario.render import to_toml
@@ -172,17 +173,17 @@ def known(root: Path, trial: PointTrial, point_folder: str, how: How) -> list[Po
         RunFailed: If the folder is there, but is not a good answer.
     """
     scenario, folder = trial.scenario, root / point_folder
+    kind = kind_of(scenario)
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
     same = manifest["files"].get(SCENARIO, {}).get("sha256") == trial.digest
     identity = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
-    if not same or identity != (how.version_of(scenario), how.seed, how.replications):
+    if not same or identity != (kind.version(how), how.seed, how.replications):
         raise another(folder)
     for name in manifest["files"]:
         if not (folder / name).is_file():
             raise broken(folder, f"{name} is missing")
-    kind = kind_of(scenario)
     name, columns = f"{kind.brief_table}.parquet", kind.tables[kind.brief_table]
     table = read_checked(folder, name, manifest)
     try:

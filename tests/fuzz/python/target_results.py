@@ -18,7 +18,7 @@ from targets import Target
 
 from dvsim.errors import DvsimError
 from dvsim.evidence.validation import validate
-from dvsim.kinds.base import kind_named
+from dvsim.kinds.find import kind_named
 from dvsim.kinds.load import load
 from dvsim.report import write_results
 from dvsim.session import run_scenarios

@@ -1,0 +1,75 @@
+"""Which kinds of scenarios there are, and which one a name or a scenario is of.
+
+The kinds that dvsim brings are listed here by their modules; those that others install are found by
+their entry points in the group ``dvsim.kinds``. A kind is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from dvsim.errors import ScenarioError, nearest
+from dvsim.kinds.base import Kind, Metric, Own
+from dvsim.scenario.card_kinds import KINDS
+from dvsim.scenario.spec import Spec
+
+GROUP = "dvsim.kinds"
+OWN = {
+    "rabbitmq": "dvsim.kinds.rabbitmq.kind",
+    "switch": "dvsim.kinds.switch.kind",
+    "messaging": "dvsim.kinds.hosts.kind",
+    "cluster": "dvsim.kinds.cluster.kind",
+    "irregular": "dvsim.kinds.irregular.kind",
+    "workload": "dvsim.kinds.workload.kind",
+}
+"""The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
+
+DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless another recognises it
+
+
+@cache
+def kind_named(name: str) -> Kind:
+    """Return the kind of a name.
+
+    Raises:
+        ScenarioError: If there is none, with the nearest name, or its package cannot be imported.
+    """
+    if name in OWN:
+        kind: Kind = importlib.import_module(OWN[name]).KIND
+        return kind
+    from importlib.metadata import entry_points
+
+    known = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in known:
+        if name in KINDS:
+            takes = "dvsim run SCENARIO --set system.NAME=FILE"
+            raise ScenarioError.at("", f"is a {name} card, which a scenario takes: {takes}", "kind")
+        names = [*OWN, *known]
+        message = f"no such kind '{name}'; there are {', '.join(names)}"
+        raise ScenarioError.at("", message, "kind", hint=nearest(name, names))
+    try:
+        loaded: Kind = known[name].load()
+    except Exception as error:
+        message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
+        raise ScenarioError.at("", message, "kind") from error
+    return loaded
+
+
+def metric_of(name: str, unit: str) -> Metric:
+    """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
+    known = (kind_named(own).registry.get(name) for own in OWN)
+    return next((metric for metric in known if metric and metric.unit == unit), Metric(unit))
+
+
+def kind_of(scenario: Spec) -> Own:
+    """Return the kind of a scenario."""
+    return kind_named(scenario.KIND)
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds that are installed, dvsim's own first."""
+    from importlib.metadata import entry_points
+
+    others = sorted(entry.name for entry in entry_points(group=GROUP) if entry.name not in OWN)
+    return [*OWN, *others]
