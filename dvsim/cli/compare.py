@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import folder_option, json_option, page_option, typed_text
+from dvsim.cli.options import FormFile, folder_option, json_option, typed_text
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import Fault, ScenarioError
 
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Take the last so many runs of each name, oldest first.",
 )
-@page_option("A page with ratios, distributions and curves: FILE.html.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=FormFile(("html", "md")),
+    help="A page with ratios, distributions and curves: FILE.html, or FILE.md without figures.",
+)
 @json_option
 def compare(
     names: tuple[str, ...], root: Path, last: int | None, report: Path | None, as_json: bool
@@ -46,8 +51,8 @@ def compare(
     Example: dvsim run h3/dv-256, then with --set system.bridge.sockets=2, then
     dvsim compare h3/dv-256 --last 2
     """
-    from dvsim.cli.beside import as_json as comparison_json
-    from dvsim.cli.beside import comparison_lines
+    from dvsim.report.comparison import comparison_sections
+    from dvsim.report.terminal import lines
 
     comparison = _compared(names, root, last)
     if report is not None:
@@ -55,9 +60,9 @@ def compare(
 
         write_comparison(report, comparison, typed_text())
     if as_json:
-        click.echo(json.dumps(comparison_json(comparison), allow_nan=False))
+        click.echo(json.dumps(comparison.as_json(), allow_nan=False))
         return
-    tell(comparison_lines(comparison), indent=0)
+    tell(lines(comparison_sections(comparison)), indent=2)
     if report is not None:
         say(f"report: {report}")
 

@@ -60,7 +60,8 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
-    from dvsim.cli.beside import study_lines
+    from dvsim.report.comparison import comparison_sections
+    from dvsim.report.terminal import lines
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
@@ -70,7 +71,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
         if studies_of([run]):
             comparison = compare(studies_of([base, run]))
             if comparison.rows:
-                yield from study_lines(comparison)
+                yield from lines(comparison_sections(comparison))
             continue
         changed, unchanged = runs_of([run, base])
         times = rate_ratio(unchanged, changed)
@@ -87,7 +88,6 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
-    from dvsim.cli.beside import interval_json, rows_json
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
@@ -99,9 +99,9 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
         "folder": None if base.folder is None else str(base.folder),
     }
     if studies := studies_of([base, run]):
-        return said | {"rows": rows_json(compare(studies).rows)}
+        return said | {"rows": [row.as_json() for row in compare(studies).rows]}
     times = rate_ratio(*runs_of([base, run]))
-    ratio = None if times is None else {"value": times.value, **interval_json(times)}
+    ratio = None if times is None else {"value": times.value, **times.interval}
     return said | {"ratio": ratio}
 
 

@@ -1,30 +1,108 @@
-"""The page of results side by side: what differs, ratios, curves or distributions, statistics."""
+"""Results side by side, as blocks: what they are, what differs, ratios, figures, every number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from dvsim.report.basis import commands_of, origin_table
-from dvsim.report.blocks import Block, Fold, Page, Section, Text, answer, commands
+from dvsim.report.blocks import Block, Page, Section, Text, commands, under
 from dvsim.report.curves import band, line_trace, x_axis, y_axis
 from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
 from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.report.table import Cell, Table, changed, number
+from dvsim.scenario.spec import point_text
+from dvsim.study.amounts import estimate_texts
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of
 from dvsim.study.rate import SYSTEM
+from dvsim.study.statistics import Estimate
 
 MOST_ROWS = 60  # of a figure of ratios
+MOST_UNMATCHED = 6  # points that are named
+MEGABYTES = 1e6
+READING = (
+    "± is half of the 95 % interval over replications. The change against the first is a ratio; of "
+    "shares, and where one has 0, a difference, with a sign."
+)
+MACHINES = (
+    "A simulated rate is that of the modelled hardware; an emulated one is that of the machine "
+    "that it was measured on. Only with cards that were measured there must the two agree."
+)
 
 
 def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
-    """Return the page of runs, or of studies, side by side; `command` is what makes it."""
+    """Return the page of results side by side; `command` is what makes it."""
+    results, labels = comparison.results, labels_of(comparison)
+    what = "studies" if comparison.of_studies else "runs"
+    answer, differing, numbers = comparison_sections(comparison)
+    made = origin_table(results, [{"run": Cell(label)} for label in labels])
+    again = commands(commands_of(results, command))
+    return Page(
+        f"{len(results)} {what} side by side",
+        [
+            answer,
+            differing,
+            *(study_figures if comparison.of_studies else run_figures)(comparison),
+            numbers,
+            Section("origin", "Where it comes from", [made, *again]),
+        ],
+    )
+
+
+def comparison_sections(comparison: Comparison) -> list[Section]:
+    """Return all that needs no figure: what the results are, what differs, and their numbers."""
+    labels = labels_of(comparison)
+    whole = [row for row in comparison.rows if row.column == SYSTEM]
+    rest = [row for row in comparison.rows if row.column != SYSTEM]
+    reading = [Text(text) for text in (READING, *interval_notes(comparison.results))]
     if comparison.of_studies:
-        return _studies_page(comparison, command)
+        short = under("Points", [*map(Text, _sentences(comparison, labels)), *reading])
+        tables = [_study_table(comparison, labels)]
+    else:
+        short = under("All receivers", [*reading, _run_table(whole, labels)])
+        by_column = groupby(rest, key=lambda row: row.column)
+        tables = [_run_table(list(rows), labels) for _, rows in by_column]
+    return [
+        Section("answer", "The answer", [*_results(comparison), *short]),
+        Section("what-differs", "What differs", [_differences(comparison)]),
+        Section("statistics", "Statistics", tables),
+    ]
+
+
+def labels_of(comparison: Comparison) -> list[str]:
+    """Return what tables and figures call each result: its number and its name."""
+    names = enumerate(names_of(comparison.results), start=1)
+    return [f"{number} {name}" for number, name in names]
+
+
+def _results(comparison: Comparison) -> Iterator[Text]:
+    """Yield of each result what it is, of a run how fast it was, and where it is kept."""
+    names = names_of(comparison.results)
+    for index, (result, name) in enumerate(zip(comparison.results, names, strict=True)):
+        title = f"{index + 1}  {result.backend}  {name}: {result.scenario.title}"
+        yield Text(title, "verdict")
+        if not comparison.of_studies:
+            change = comparison.rows[0].changes[index]
+            yield Text(result.answer + (f"; {change.text()} times 1" if change else ""))
+        yield Text(str(result.folder))
+    if {result.backend for result in comparison.results} == {"sim", "emu"}:
+        yield Text(MACHINES)
+
+
+def _differences(comparison: Comparison) -> Block:
+    if not comparison.differences:
+        return Text("Nothing differs in what was asked.")
+    head = ["what", *(str(number) for number in range(1, len(comparison.results) + 1))]
+    rows = [[Cell(item.what), *map(Cell, item.values)] for item in comparison.differences]
+    return Table("differences", "What is not the same in all of them.", head, rows)
+
+
+def run_figures(comparison: Comparison) -> list[Section]:
+    """Return the figures of runs: ratios, distributions and rates over time."""
     sides = sides_of(comparison)
     kinds = dict.fromkeys(
         (row.column, row.reading) for row in comparison.rows if row.column != SYSTEM
@@ -35,178 +113,109 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
         for index, kind in enumerate(reversed(drawn.values()))
     ]
     over_time = [series(sides, *kind, name=f"series-{index}") for index, kind in enumerate(kinds)]
-    statistics = {}
-    for column, reading in kinds:
-        rows = [row for row in comparison.rows if (row.column, row.reading) == (column, reading)]
-        unit = f" in {reading}/s"
-        statistics[f"{column}, {reading}/s"] = table(rows, sides, f"{column}-{reading}", unit)
-    whole = table([row for row in comparison.rows if row.column == SYSTEM], sides, "whole", "")
-    labels = [side.label for side in sides]
-    return _page(
-        comparison,
-        labels,
-        f"{len(sides)} runs side by side",
-        [*answer(sentences(comparison, sides)), whole],
-        [
-            Section("ratios", "Ratios", forests(comparison, sides)),
-            Section("distributions", "Distributions", distributions),
-            Section("series", "Rates over time", over_time),
-            _statistics(statistics),
-        ],
-        command,
-    )
-
-
-def _studies_page(comparison: Comparison, command: str | None) -> Page:
-    labels = [
-        f"{index} {result.scenario.name}"
-        for index, result in enumerate(comparison.results, start=1)
+    return [
+        Section("ratios", "Ratios", forests(comparison)),
+        Section("distributions", "Distributions", distributions),
+        Section("series", "Rates over time", over_time),
     ]
-    metrics = metrics_of(comparison)
-    statistics = {
-        name_of(comparison.results[0], metric): study_table(comparison, labels, metric)
-        for metric in metrics
-    }
-    return _page(
-        comparison,
-        labels,
-        f"{len(labels)} studies side by side",
-        answer(study_sentences(comparison, labels)),
-        [
-            Section("ratios", "Ratios", study_forests(comparison, labels, metrics)),
-            Section("curves", "Curves", overlaid_curves(comparison, labels, metrics)),
-            _statistics(statistics),
-        ],
-        command,
-    )
 
 
-def _page(
-    comparison: Comparison,
-    labels: Sequence[str],
-    title: str,
-    blocks: Sequence[Block],
-    sections: Sequence[Section],
-    command: str | None,
-) -> Page:
-    """Return what pages of runs and of studies have in common around what they do not."""
-    differing = Table(
-        name="differences",
-        caption="What is not the same in all of them.",
-        head=["what", *labels],
-        rows=[
-            [Cell(difference.what), *map(Cell, difference.values)]
-            for difference in comparison.differences
-        ],
-    )
-    made = origin_table(comparison.results, [{"run": Cell(label)} for label in labels])
-    nothing = Text("Nothing that was asked.")
-    return Page(
-        title,
-        [
-            Section("answer", "The answer", blocks),
-            Section("what-differs", "What differs", [differing if differing.rows else nothing]),
-            *sections,
-            Section(
-                "origin",
-                "Where it comes from",
-                [made, *commands(commands_of(comparison.results, command))],
-            ),
-        ],
-    )
-
-
-def _statistics(tables: dict[str, Table]) -> Section:
-    folds = [Fold(title, [table], opened=True) for title, table in tables.items()]
-    return Section("statistics", "Statistics", folds)
+def study_figures(comparison: Comparison) -> list[Section]:
+    """Return the figures of studies: ratios and curves."""
+    labels, metrics = labels_of(comparison), metrics_of(comparison)
+    return [
+        Section("ratios", "Ratios", study_forests(comparison, labels, metrics)),
+        Section("curves", "Curves", overlaid_curves(comparison, labels, metrics)),
+    ]
 
 
 def sides_of(comparison: Comparison) -> list[Side]:
-    """Return each run with a number and a colour."""
+    """Return each run with its label and a colour."""
     return [
-        Side(run, f"{index + 1} {name}", COLOURS[index % len(COLOURS)])
-        for index, (run, name) in enumerate(
-            zip(comparison.results, names_of(comparison.results), strict=True)
+        Side(run, label, COLOURS[index % len(COLOURS)])
+        for index, (run, label) in enumerate(
+            zip(comparison.results, labels_of(comparison), strict=True)
         )
     ]
 
 
-def sentences(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
-    """Say how fast each run was, and how much of the question they have in common."""
-    sentences_of_sides = [
-        f"{side.label}: {side.run.answer}"
-        + (f"; {change.text()} times the first." if change and change.kind == "ratio" else ".")
-        for side, change in zip(sides, comparison.rows[0].changes, strict=True)
+def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
+    """Tabulate the statistics of a column, or the rates of all receivers."""
+    column, printed = rows[0].column, rows[0].reading
+    names = [
+        {"messages": "msg/s", "bytes": "MB/s"}[row.reading]
+        if row.column == SYSTEM
+        else row.metric + f", in {row.reading}" * (row.reading != printed)
+        for row in rows
     ]
-    sentences_of_sides += _notes(comparison)
-    if {side.run.backend for side in sides} == {"sim", "emu"}:
-        sentences_of_sides.append(
-            "A simulated rate is that of the modelled hardware; an emulated one is that of the "
-            "machine that it was measured on. Only with cards that were measured there must the "
-            "two agree."
-        )
-    return sentences_of_sides
+    title = "Whole messages per second" if column == SYSTEM else f"{column}, {printed}/s"
+    cells = [[Cell(name)] for name in names]
+    return _values(f"statistics-{column}", title, ["statistic"], cells, rows, labels)
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    """Say how intervals are made, and what differs."""
-    names = [difference.what for difference in comparison.differences]
-    return [
-        f"Ratios: {'; '.join(interval_notes(comparison.results))}.",
-        f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.",
+def _study_table(comparison: Comparison, labels: Sequence[str]) -> Table:
+    """Tabulate the metrics of every point that all studies have."""
+    shown = comparison.results[0].SHOWN
+    rows = [row for row in comparison.rows if row.metric in shown]
+    names = [
+        [*(Cell(_plain(value)) for value in (row.point or {}).values()), Cell(_metric(row))]
+        for row in rows
     ]
+    head = [*(comparison.rows[0].point or ()), "metric"]
+    return _values("statistics", "Every point that all have", head, names, rows, labels)
 
 
-def table(rows: Sequence[Row], sides: Sequence[Side], name: str, unit: str) -> Table:
-    """Tabulate statistics of a column, a run beside the other."""
-    names = [r.metric if r.column != SYSTEM else f"{r.reading}/s, all receivers" for r in rows]
-    several = [side.run.replications > 1 for side in sides]
-    labels = [side.label for side in sides]
-    return sides_table(
-        [[Cell(name)] for name in names], ["statistic"], rows, labels, several, name, unit
-    )
-
-
-def sides_table(
-    names: Sequence[Sequence[Cell]],
+def _values(
+    name: str,
+    caption: str,
     heads: Sequence[str],
+    names: Sequence[Sequence[Cell]],
     rows: Sequence[Row],
     labels: Sequence[str],
-    several: Sequence[bool],
-    name: str,
-    unit: str,
 ) -> Table:
-    """Tabulate values side by side, with their intervals and what became of the first.
+    """Tabulate of each result the value, half of its interval, and the change against the first.
 
-    `names` and `heads` say what each row is, in one cell or more; `labels` and `several` what each
-    result is called, and whether it has more than one replication; `unit` ends the caption's
-    beginning, such as " in messages/s".
+    `names` and `heads` say what each row is, in one cell or more; `labels` name the results.
     """
-    spans = [("", len(heads))]
-    head = list(heads)
-    for index, label in enumerate(labels):
-        spans.append((label, 3 if index else 2))
-        head += ["mean", "±", *(["to the first"] if index else [])]
+    head, spans = list(heads), [("", len(heads))]
+    for place, label in enumerate(labels, start=1):
+        spans.append((label, 2 if place == 1 else 3))
+        head += [str(place), "±", *([f"{place}/1"] if place > 1 else [])]
     lines = []
     for cells, row in zip(names, rows, strict=True):
-        line = list(cells)
-        columns = zip(row.values, row.changes, several, strict=True)
-        for index, (value, change, many) in enumerate(columns):
-            line.append(number(None if value is None else value.value))
-            line.append(number(value.high - value.value if value is not None and many else None))
-            line += [changed(change)] if index else []
+        line, unit = list(cells), MEGABYTES if row.unit == "B/s" else 1.0
+        for index, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
+            line += _estimate(value, unit)
+            line += [changed(change, unit)] if index else []
         lines.append(line)
-    return Table(
-        name=name,
-        caption=(
-            f"Means over replications{unit}, and half of the 95 % interval over them, which one "
-            "replication does not have. What became of the first one's value is a ratio with its "
-            "interval; of shares, and where one has 0, a difference, with a sign."
-        ),
-        head=head,
-        rows=lines,
-        spans=spans,
-    )
+    return Table(name, caption, head, lines, spans)
+
+
+def _estimate(value: Estimate | None, unit: float) -> list[Cell]:
+    """Return the cells of a value and of half of its interval."""
+    if value is None:
+        return [number(None), number(None)]
+    half = value.high - value.value
+    text, spread = estimate_texts(value.value / unit, half / unit)
+    without = number(None)
+    return [
+        Cell(text, "number", raw=value.value),
+        Cell(spread, "number", raw=half) if spread else without,
+    ]
+
+
+def _metric(row: Row) -> str:
+    return row.metric if row.unit == "1" else f"{row.metric}, {row.unit}"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
+    texts = "; ".join(map(point_text, points[:MOST_UNMATCHED]))
+    more = len(points) - MOST_UNMATCHED
+    return f"{texts}; and {more} more" if more > 0 else texts
 
 
 def _forest(
@@ -221,10 +230,9 @@ def _forest(
     return [] if drawn is None else [drawn]
 
 
-def forests(comparison: Comparison, sides: Sequence[Side]) -> list[Drawing]:
+def forests(comparison: Comparison) -> list[Drawing]:
     """Draw the ratios to the first run: of all messages, then of each column."""
-    drawn = []
-    labels = [side.label for side in sides]
+    drawn, labels = [], labels_of(comparison)
     for index, (column, group) in enumerate(groupby(comparison.rows, key=lambda row: row.column)):
         rows = list(group)
         every = column == SYSTEM
@@ -240,15 +248,15 @@ def metrics_of(comparison: Comparison) -> list[str]:
     return [metric for metric in chosen if metric in there]
 
 
-def study_sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
-    """Say how many points they share, what is left out, and how intervals are made."""
-    said = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
-    said.append(f"{len(comparison.points)} points are in all of them.")
-    unmatched = zip(comparison.unmatched, labels, strict=True)
-    alone = [f"{len(only)} of {label}" for only, label in unmatched if only]
-    if alone:
-        said.append(f"Left out, since not all have them: {', '.join(alone)} points.")
-    return said + _notes(comparison)
+def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
+    """Return in words between what ratios lie, how many points all share, and what is left out."""
+    texts = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
+    texts.append(f"{len(comparison.points)} points are in all of them.")
+    return texts + [
+        f"Only in some, left out of {number}: {_points_text(points)}."
+        for number, points in enumerate(comparison.unmatched, start=1)
+        if points
+    ]
 
 
 def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
@@ -326,16 +334,3 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
         traces,
         layout(tall(len(lines)), x_axis(widest), y_axis(widest, metric, values)),
     )
-
-
-def study_table(comparison: Comparison, labels: Sequence[str], metric: str) -> Table:
-    """Tabulate a metric at every point that all studies have."""
-    rows = [row for row in comparison.rows if row.metric == metric]
-    keys = list(rows[0].point or ()) or ["point"]
-    names = [
-        [Cell(str(value)) for value in (row.point or {}).values()] or [Cell("the run")]
-        for row in rows
-    ]
-    several = [study.replications > 1 for study in comparison.results]
-    unit = "" if rows[0].unit == "1" else f" in {rows[0].unit}"
-    return sides_table(names, keys, rows, labels, several, f"table-{metric}", unit)

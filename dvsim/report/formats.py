@@ -100,4 +100,5 @@ def write_comparison(path: Path, comparison: Comparison, command: str | None = N
     Raises:
         OutputError: If the file cannot be written. What was there before is still there then.
     """
-    write(path, comparison_page(comparison, command))
+    page = comparison_page(comparison, command)
+    write(path, markdown(page) if format_of(path) == "md" else page)

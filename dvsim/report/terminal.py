@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Section, Text
 from dvsim.report.table import MARKS, Cell, Table
 from dvsim.study import text_table
 from dvsim.study.amounts import MISSING
+
+RANGE = ["low", "high"]  # headings of two columns that are the ends of one range
 
 
 def lines(sections: Iterable[Section]) -> Iterator[str | text_table.Table]:
@@ -31,6 +33,7 @@ def lines(sections: Iterable[Section]) -> Iterator[str | text_table.Table]:
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[str | text_table.Table]:
+    before: Block | None = None
     for block in blocks:
         if isinstance(block, Text):
             yield block.text if block.look == "verdict" else f"  {block.text}"
@@ -43,21 +46,30 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str | text_table.Table]:
         elif isinstance(block, Fold):
             yield from _lines(block.blocks)
         elif isinstance(block, Table):
+            yield from [""] if isinstance(before, Table) else []
             yield from [f"  {block.caption}"] if block.caption else []
             yield as_text(block)
+        before = block
 
 
 def as_text(table: Table) -> text_table.Table:
-    """Return a table of a page as one of text; columns below one heading become one of ranges."""
-    widths = [width for _, width in table.spans] or [1] * len(table.head)
-    ends = [sum(widths[:place]) for place in range(len(widths) + 1)]
-    over = [text for text, _ in table.spans] or [""] * len(widths)
-    head = [
-        text or table.head[begin] for text, (begin, _) in zip(over, pairwise(ends), strict=True)
-    ]
-    rows = [[_joined(row[begin:end]) for begin, end in pairwise(ends)] for row in table.rows]
-    right = [place for place, begin in enumerate(ends[:-1]) if table.kinds[begin] == "number"]
-    return text_table.Table(head, rows, right)
+    """Return a table of a page as one of text; both ends of a range become one column.
+
+    Other columns below one heading stay, and stay together; the heading is left out.
+    """
+    spans = table.spans or [("", 1)] * len(table.head)
+    ends = [0, *accumulate(width for _, width in spans)]
+    head: list[str] = []
+    columns: list[range] = []
+    groups: list[int] = []
+    for (text, width), (begin, end) in zip(spans, pairwise(ends), strict=True):
+        ranged = list(table.head[begin:end]) == RANGE
+        head += [text] if ranged else table.head[begin:end]
+        columns += [range(begin, end)] if ranged else (range(n, n + 1) for n in range(begin, end))
+        groups.append(1 if ranged else width)
+    rows = [[_joined([row[n] for n in column]) for column in columns] for row in table.rows]
+    right = [n for n, column in enumerate(columns) if table.kinds[column[0]] == "number"]
+    return text_table.Table(head, rows, right, keys=groups[0], groups=groups[1:])
 
 
 def _joined(cells: Sequence[Cell]) -> str:

@@ -18,6 +18,7 @@ from dvsim.scenario.spec import plain
 from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of
 from dvsim.study.facts import LENGTHS, facts_of_run, facts_of_study, parameters_of
+from dvsim.study.manifest import asked_json
 from dvsim.study.paired import Change, Each, Kind, change
 from dvsim.study.points import PointsStudy
 from dvsim.study.rate import SYSTEM
@@ -52,6 +53,20 @@ class Row:
     column: str = ""
     reading: str = ""
 
+    def as_json(self) -> dict[str, object]:
+        """Return the row as JSON types; a change is called ratio or difference."""
+        of_run = {"column": self.column, "reading": self.reading, "statistic": self.metric}
+        of_point = {"point": dict(self.point or {}), "metric": self.metric}
+        return {
+            **(of_run if self.point is None else of_point),
+            "unit": self.unit,
+            "values": [None if value is None else value._asdict() for value in self.values],
+            "changes": [
+                None if change is None else {change.kind: change.value, **change.interval}
+                for change in self.changes
+            ],
+        }
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -84,6 +99,21 @@ class Comparison:
     def points(self) -> list[Mapping[str, Any]]:
         """The points that all studies have, in the order of the first."""
         return [dict(p) for p in dict.fromkeys(tuple((r.point or {}).items()) for r in self.rows)]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the comparison as JSON types."""
+        results = [
+            asked_json(result) | {"backend": result.backend, "manifest": result.manifest}
+            for result in self.results
+        ]
+        return {
+            "studies" if self.of_studies else "runs": results,
+            **({"unmatched": list(map(list, self.unmatched))} if self.of_studies else {}),
+            "differences": [
+                {"what": item.what, "values": list(item.values)} for item in self.differences
+            ],
+            "rows": [row.as_json() for row in self.rows],
+        }
 
 
 def compare(results: Sequence[Result]) -> Comparison:

@@ -55,6 +55,11 @@ class Change(NamedTuple):
     high: float | None = None
     paired: bool | None = None
 
+    @property
+    def interval(self) -> dict[str, float | bool | None]:
+        """The interval as JSON types."""
+        return {"low": self.low, "high": self.high, "paired": self.paired}
+
     def text(self, unit: float = 1.0) -> str:
         """Write it for people: a difference has a sign and is divided by a unit.
 

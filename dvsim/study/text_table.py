@@ -18,8 +18,6 @@ class Table:
         keys: Columns on the left that name the row: repeated where a table is wider than the
             terminal.
         groups: How many of the other columns stay together; those that are left stand alone.
-        widths: Of the columns in plain lines; empty takes what the cells need, with two blanks
-            between.
     """
 
     head: Sequence[str]
@@ -27,18 +25,16 @@ class Table:
     right: Sequence[int] = ()
     keys: int = 1
     groups: Sequence[int] = ()
-    widths: Sequence[int] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the table as plain lines."""
-        widths = self.widths or [max(map(len, cells)) for cells in zip(*self.all_rows, strict=True)]
-        between = "" if self.widths else " " * GAP
+        widths = [max(map(len, cells)) for cells in zip(*self.all_rows, strict=True)]
         for row in self.all_rows:
             cells = (
                 cell.rjust(width) if column in self.right else cell.ljust(width)
                 for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
-            yield between.join(cells).rstrip()
+            yield (" " * GAP).join(cells).rstrip()
 
     @property
     def all_rows(self) -> list[Sequence[str]]:

@@ -110,4 +110,4 @@ def test_a_study_is_set_beside_the_unchanged_one(tmp_path):
     done = dvsim("run", *asked, "--baseline")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("switch/zero-load with load 0.2: ")
-    assert "traffic.load          0.01  0.2" in done.stdout
+    assert "  traffic.load  0.01  0.2" in done.stdout

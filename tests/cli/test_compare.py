@@ -61,8 +61,8 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
     lines = done.stdout.splitlines()
     assert lines[0].startswith("1  sim  h3/fdr-8: ")
     assert lines[3].startswith("2  emu  h3/fdr-8, emulated: ")
-    assert lines[1].startswith(f"   {first.rate}, ")
-    assert lines[4].startswith(f"   {emulated.rate}, ") and lines[4].endswith(" times 1")
+    assert lines[1].startswith(f"  {first.rate}, ")
+    assert lines[4].startswith(f"  {emulated.rate}, ") and lines[4].endswith(" times 1")
     assert str(first.folder) in lines[2] and str(emulated.folder) in lines[5]
     differs = next(line for line in lines if line.split()[:1] == ["backend"])
     assert differs.split() == ["backend", "sim", "emu"]
@@ -73,11 +73,11 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
         value, high = table.loc[(column, "messages", "mean"), ["value", "high"]]
         assert words[1:3] == list(estimate_texts(value, high - value))
         assert words[3] == f"{mean_of(emulated, column):,.0f}"
-        assert words[4] == "-"  # one replication has no interval
+        assert words[4] == "–"  # one replication has no interval
         ratio = mean_of(emulated, column) / mean_of(first, column)
         assert float(words[5]) == pytest.approx(ratio, rel=5e-3)
         assert words[6:] == []
-    assert "2/1: no interval, 2 and 1 replications" in lines
+    assert "  2/1: no interval, 2 and 1 replications" in lines
 
 
 def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
@@ -143,6 +143,18 @@ def test_the_page_overlays_distributions_and_series(kept, tmp_path):
     for name in ("distribution-0", "distribution-1", "series-0", "series-1", "forest-0"):
         assert f'id="{name}"' in text
     assert text.count("1 h3/fdr-8") > 4 and text.count("2 h3/fdr-8, emulated") > 4
+
+
+def test_a_page_of_text_has_the_numbers_of_the_terminal(kept, tmp_path):
+    root, first, second, _ = kept
+    page = tmp_path / "compared.md"
+    asked = ("compare", first.folder, second.folder, "--runs", root, "--report", page)
+    lines = dvsim(*asked).stdout.splitlines()
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# 2 runs side by side\n")
+    (rate,) = [line.split(maxsplit=5) for line in lines if line.split()[:1] == ["msg/s"]]
+    assert f"| {' | '.join(rate)} |" in text
+    assert "\n## Distributions\n" in text and "Distributions" not in lines
 
 
 def test_a_distribution_is_of_steps_and_a_single_average_is_a_point(kept):

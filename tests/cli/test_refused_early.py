@@ -20,8 +20,12 @@ REFUSED = {
     ),
     "a part of a name": (("show", "bridges"), "did you mean 'h3/whatif/bridges'?"),
     "a page that is none": (
-        ("compare", "a", "b", "--report", "x.pdf"),
+        (*SWEEP, "--report", "x.pdf"),
         "'--report': '.pdf' is no form of this page; did you mean 'x.html'?",
+    ),
+    "a comparison in a form that it does not have": (
+        ("compare", "a", "b", "--report", "x.svg"),
+        "'--report': '.svg' is no form of a report; there are .html, .md",
     ),
     "one key with itself": (
         (*SWEEP, "--zip", "system.bridge.sockets"),

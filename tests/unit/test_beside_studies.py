@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from switch_desk import small
 
-from dvsim.cli.beside import as_json, study_lines
 from dvsim.kinds.load import load
 from dvsim.report import render_comparison
-from dvsim.report.comparison import overlaid_curves
+from dvsim.report.comparison import comparison_sections, overlaid_curves
+from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare, matching_keys
 from dvsim.study.text_table import Table
@@ -68,14 +68,14 @@ def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
 def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     every, one_load, _ = studies
     found = compare([every, one_load])
-    lines = list(study_lines(found))
-    _, table = [line for line in lines if isinstance(line, Table)]  # the first names the studies
+    shown = list(lines(comparison_sections(found)))
+    _, table = [line for line in shown if isinstance(line, Table)]  # the first has what differs
     assert table.head == ["height", "load", "metric", "1", "±", "2", "±", "2/1"]
     assert len(table.rows) == 2 * len(every.SHOWN)
     assert any(
-        "left out of 1: height 4, load 0.1; height 4, load 0.3" in str(line) for line in lines
+        "left out of 1: height 4, load 0.1; height 4, load 0.3" in str(line) for line in shown
     )
-    content = as_json(found)
+    content = found.as_json()
     assert content["unmatched"][0][0] == {"height": 4, "load": 0.1}
     assert content["rows"][0]["changes"][0] is None
     assert set(content["rows"][0]["changes"][1]) == {"ratio", "low", "high", "paired"}
