@@ -14,7 +14,7 @@ import click
 from dvsim.cli.options import Output, json_option
 from dvsim.cli.terminal import complain, say, say_table
 from dvsim.errors import RunFailed, ScenarioError, nearest
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.broker.service import Look

@@ -22,7 +22,7 @@ from dvsim.errors import ScenarioError
 if TYPE_CHECKING:
     from dvsim.evidence.calibration.fit import Fitting
     from dvsim.scenario.types import Card
-    from dvsim.study.text_table import Table
+    from dvsim.study.table import Table
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
 OPTIONS = {

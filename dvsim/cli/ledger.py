@@ -16,7 +16,7 @@ from dvsim.errors import CriterionFailed
 
 if TYPE_CHECKING:
     from dvsim.evidence.ledger import Ledger
-    from dvsim.study.text_table import Table
+    from dvsim.study.table import Table
 
 
 def write_ledger(

@@ -22,7 +22,7 @@ from dvsim.cli.options import (
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.limit import Limit, Probe

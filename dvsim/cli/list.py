@@ -11,7 +11,7 @@ from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError, nearest
 from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest_name
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 WHAT = ("scenarios", "cards", "kinds")
 

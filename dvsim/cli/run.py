@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
-    from dvsim.study.text_table import Table
+    from dvsim.study.table import Table
 
 
 @click.command()

@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from dvsim.cli.plain_text import plain
-from dvsim.study.text_table import GAP, Table
+from dvsim.study.table import GAP, Table
 
 if TYPE_CHECKING:
     from dvsim.progress import Shown

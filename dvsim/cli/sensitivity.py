@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.terminal import complain
 from dvsim.errors import ScenarioError
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template

@@ -16,7 +16,7 @@ from dvsim.cli.names import complete_shown
 from dvsim.cli.options import json_option, set_option
 from dvsim.cli.terminal import say
 from dvsim.errors import ScenarioError
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Resolved

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.plain_text import wrapped
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
 from dvsim.kinds.find import kind_of, metric_of
-from dvsim.study.amounts import counted
-from dvsim.study.sweeps.trials import PointTrial
-from dvsim.study.text_table import Table
+from dvsim.study.amounts import counted, estimate_texts, scale_of
+from dvsim.study.points import finite
+from dvsim.study.statistics import STEPS
+from dvsim.study.sweep_table import SweepResult, short
+from dvsim.study.sweeps.trials import PointTrial, Refused
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.study.sweep_table import SweepResult
     from dvsim.study.sweeps.run import Sweep
 
 INDENT = "  "
@@ -64,8 +66,6 @@ def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
 def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield the table of a sweep, then what failed and where everything is."""
     from dvsim.report.swept import answer_sentences
-    from dvsim.study.amounts import estimate_texts, scale_of
-    from dvsim.study.sweep_table import short
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
@@ -163,9 +163,6 @@ def failed_lines(swept: SweepResult) -> Iterator[str]:
 
 def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
     """Yield the points of a sweep and what would become of each."""
-    from dvsim.study.sweep_table import short
-    from dvsim.study.sweeps.trials import Refused
-
     keys = [key for key, _ in sweep.points[0].values]
     rows = []
     for point, outcome in zip(sweep.points, sweep.trials, strict=True):
@@ -184,8 +181,6 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
 
 
 def _each_text(sweep: Sweep) -> str:
-    from dvsim.study.statistics import STEPS
-
     if sweep.precision is None:
         return f"{sweep.how.replications} replications each"
     span = f"{STEPS[0]} to {STEPS[-1]}"
@@ -194,8 +189,6 @@ def _each_text(sweep: Sweep) -> str:
 
 def swept_json(swept: SweepResult) -> dict[str, Any]:
     """Return a sweep as JSON types: null for what is not a number."""
-    from dvsim.study.points import finite
-
     return {
         "scenario": swept.name,
         "keys": list(swept.keys),

@@ -16,7 +16,7 @@ from dvsim.cli.plain_text import folded, plain
 
 if TYPE_CHECKING:
     from dvsim.progress import Painter
-    from dvsim.study.text_table import Table
+    from dvsim.study.table import Table
 
 
 def say(text: object) -> None:

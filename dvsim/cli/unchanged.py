@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
-    from dvsim.study.text_table import Table
+    from dvsim.study.table import Table
 
 Pair = tuple["Run | PointsStudy", "Run | PointsStudy"]
 """A changed result, and the one of the unchanged scenario."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.cli.terminal import tell
-from dvsim.study.text_table import Table
+from dvsim.study.amounts import counted, estimate_text, times_text
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
@@ -37,8 +38,6 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 
 def answer_lines(answer: Answer) -> Iterator[str | Table]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
-    from dvsim.study.amounts import counted
-
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
     yield from wrapped(whatif.question)
@@ -69,7 +68,6 @@ def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
     """Yield a row for each outcome."""
-    from dvsim.study.amounts import estimate_text, times_text
     from dvsim.study.whatif import limit_text
 
     for part in answer.parts:

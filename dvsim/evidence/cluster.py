@@ -21,7 +21,7 @@ from dvsim.scenario.find import scenario_root
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law
-from dvsim.study.text_table import Table, plain_lines
+from dvsim.study.table import Table, plain_lines
 
 CLAIMS = load_code(scenario_root() / "rabbit")
 """Which rates there are, and which of them were named before the fit."""

@@ -23,7 +23,7 @@ from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
-from dvsim.study.text_table import Table, plain_lines
+from dvsim.study.table import Table, plain_lines
 
 FITTED = 4
 """Nodes up to which columns are fitted."""

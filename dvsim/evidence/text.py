@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
 from dvsim.study.amounts import log_text
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 _ROW_HEAD = (
     *("scenario", "column", "published as", "reading", "statistic"),

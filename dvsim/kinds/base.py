@@ -277,7 +277,7 @@ class Kind:
         raise NotImplementedError
 
     def lines(self, result: Own) -> Iterator[Any]:
-        """Yield a result as people read it: lines, and tables (`dvsim.study.text_table.Table`)."""
+        """Yield a result as people read it: lines, and tables (`dvsim.study.table.Table`)."""
         raise NotImplementedError
 
     def answers(self, results: Sequence[Own]) -> Iterator[Any]:

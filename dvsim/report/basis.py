@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.report.table import Cell, Table, number, table_of
 from dvsim.study.amounts import MISSING
 from dvsim.study.run import Run, runs_of
 from dvsim.study.stages import busiest
+from dvsim.study.table import Cell, Table, number, table_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -49,13 +49,13 @@ def claims_table(validation: Validation) -> Table:
         note = " ".join(part for part in (claim.explanation, claim.note) if part)
         rows.append(
             {
-                "claim": Cell(claim.id),
-                "section": Cell(claim.section),
+                "claim": claim.id,
+                "section": claim.section,
                 "what is claimed": Cell(claim.text, "prose"),
-                "condition": Cell(claim.condition),
-                "expected": Cell(claim.expected),
-                "simulated": Cell(claim.simulated),
-                "95 % interval": Cell(claim.interval),
+                "condition": claim.condition,
+                "expected": claim.expected,
+                "simulated": claim.simulated,
+                "95 % interval": claim.interval,
                 "verdict": Cell(text, status=status, raw=claim.verdict),
                 "fitted to it?": Cell(claim.basis if claim.value is not None else MISSING),
                 "note": Cell(note, "prose"),
@@ -66,9 +66,7 @@ def claims_table(validation: Validation) -> Table:
     return table_of("claims", caption, rows)
 
 
-def origin_table(
-    results: Sequence[Run | PointsStudy], names: Sequence[Mapping[str, Cell]]
-) -> Table:
+def origin_table(results: Sequence[Run | PointsStudy], names: Sequence[Mapping[str, str]]) -> Table:
     """Tabulate where each result came from; `names` has the cells that name each."""
     return table_of(
         "manifest",
@@ -81,19 +79,19 @@ def origin_table(
     )
 
 
-def origin(known: Mapping[str, Any]) -> dict[str, Cell]:
+def origin(known: Mapping[str, Any]) -> dict[str, str]:
     """Return by its manifest where and when a run was made, by heading."""
     host, git = mapping(known.get("host")), mapping(known.get("git"))
     commit = text_of(git.get("commit"))[:12]
     return {
-        "dvsim": Cell(text_of(known.get("version"))),
+        "dvsim": text_of(known.get("version")),
         "commit": Cell(f"{commit} + changes" if git.get("dirty") else commit, "code"),
-        "started": Cell(text_of(known.get("started"))),
+        "started": text_of(known.get("started")),
         "work (s)": number(seconds(known.get("wall_s"))),
         "its time (s)": number(seconds(known.get("simulated_s"))),
-        "CPU": Cell(text_of(host.get("cpu"))),
-        "system": Cell(text_of(host.get("system"))),
-        "Python": Cell(text_of(host.get("python"))),
+        "CPU": text_of(host.get("cpu")),
+        "system": text_of(host.get("system")),
+        "Python": text_of(host.get("python")),
     }
 
 
@@ -108,7 +106,7 @@ def cards_table(runs: Sequence[Run]) -> Table:
             key = tuple(text_of(item.get(name)) for name in ("role", "name", "blake2b"))
             used.setdefault(key, []).append(run.scenario.name)
     rows = [
-        {"role": Cell(role), "name": Cell(name), "hash": Cell(digest, "code")}
+        {"role": role, "name": name, "hash": Cell(digest, "code")}
         | {"used by": users(names, len(runs))}
         for (role, name, digest), names in sorted(used.items())
     ]
@@ -145,7 +143,7 @@ def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
         rows.append(
             {
                 "parameter": Cell(f"{card_name}.{name}", "code"),
-                "value": Cell(text),
+                "value": text,
                 "confidence": Cell(confidence, status="info"),
                 "matters": Cell("busiest stage" if card_name in pace else "", status="strong"),
                 "source": Cell(parameter.source + fitted, "prose"),

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from dvsim.report.drawing import Drawing
 from dvsim.report.recorded import Recording
-from dvsim.report.table import Table
+from dvsim.study.table import Table
 
 
 @dataclass(frozen=True)

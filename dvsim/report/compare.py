@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.run_tables import named
-from dvsim.report.table import MARKS, Cell, Table, mark, number, ratio, times
 from dvsim.study.amounts import MISSING
+from dvsim.study.table import MARKS, Cell, Table, mark, number, ratio, times
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
@@ -147,7 +147,7 @@ def cells_of(
         return number(None), simulated, times(None)
     compared = times(ratio(row.simulated, row.published))
     if row.verdict in ("pass", "fail"):
-        compared = Cell(f"{compared.text} {MARKS[row.verdict]}", "number", row.verdict)
+        compared = Cell(f"{compared} {MARKS[row.verdict]}", "number", row.verdict)
     return number(row.published), number(row.simulated), compared
 
 

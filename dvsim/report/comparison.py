@@ -14,12 +14,12 @@ from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
 from dvsim.report.sweep import Group, Mark, Sweep, named
-from dvsim.report.table import Cell, Table, changed, number
 from dvsim.scenario.spec import point_text
 from dvsim.study.amounts import estimate_texts
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of
 from dvsim.study.rate import SYSTEM
 from dvsim.study.statistics import Estimate
+from dvsim.study.table import Cell, Table, changed, number
 
 MOST_ROWS = 60  # of a figure of ratios
 MOST_UNMATCHED = 6  # points that are named
@@ -39,7 +39,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
     results, labels = comparison.results, labels_of(comparison)
     what = "studies" if comparison.of_studies else "runs"
     answer, differing, numbers = comparison_sections(comparison)
-    made = origin_table(results, [{"run": Cell(label)} for label in labels])
+    made = origin_table(results, [{"run": label} for label in labels])
     again = commands(commands_of(results, command))
     return Page(
         f"{len(results)} {what} side by side",
@@ -97,8 +97,8 @@ def _differences(comparison: Comparison) -> Block:
     if not comparison.differences:
         return Text("Nothing differs in what was asked.")
     head = ["what", *(str(number) for number in range(1, len(comparison.results) + 1))]
-    rows = [[Cell(item.what), *map(Cell, item.values)] for item in comparison.differences]
-    return Table("differences", "What is not the same in all of them.", head, rows)
+    rows = [[item.what, *item.values] for item in comparison.differences]
+    return Table(head, rows, name="differences", caption="What is not the same in all of them.")
 
 
 def run_figures(comparison: Comparison) -> list[Section]:
@@ -149,7 +149,7 @@ def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
         for row in rows
     ]
     title = "Whole messages per second" if column == SYSTEM else f"{column}, {printed}/s"
-    cells = [[Cell(name)] for name in names]
+    cells = [[name] for name in names]
     return _values(f"statistics-{column}", title, ["statistic"], cells, rows, labels)
 
 
@@ -158,8 +158,7 @@ def _study_table(comparison: Comparison, labels: Sequence[str]) -> Table:
     shown = comparison.results[0].SHOWN
     rows = [row for row in comparison.rows if row.metric in shown]
     names = [
-        [*(Cell(_plain(value)) for value in (row.point or {}).values()), Cell(_metric(row))]
-        for row in rows
+        [*(_plain(value) for value in (row.point or {}).values()), _metric(row)] for row in rows
     ]
     head = [*(comparison.rows[0].point or ()), "metric"]
     return _values("statistics", "Every point that all have", head, names, rows, labels)
@@ -169,7 +168,7 @@ def _values(
     name: str,
     caption: str,
     heads: Sequence[str],
-    names: Sequence[Sequence[Cell]],
+    names: Sequence[Sequence[str]],
     rows: Sequence[Row],
     labels: Sequence[str],
 ) -> Table:
@@ -188,7 +187,7 @@ def _values(
             line += _estimate(value, unit)
             line += [changed(change, unit)] if index else []
         lines.append(line)
-    return Table(name, caption, head, lines, spans)
+    return Table(head, lines, name=name, caption=caption, spans=spans)
 
 
 def _estimate(value: Estimate | None, unit: float) -> list[Cell]:

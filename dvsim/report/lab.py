@@ -18,8 +18,8 @@ from dvsim.report.basis import commands_of
 from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
 from dvsim.report.blocks import commands as repeated
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
-from dvsim.report.table import MARKS, Cell, Table, mark, number, table_of, times
 from dvsim.study.amounts import MISSING
+from dvsim.study.table import MARKS, Cell, Table, mark, number, table_of, times
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.compare import Compared, Row
@@ -90,24 +90,23 @@ def _between(judged: Judged) -> list[Block]:
 
 
 def _verdict_table(judged: Judged) -> Table:
-    rows = []
+    rows: list[list[str]] = []
     by_case = {(item.what, item.kind): item for item in judged.criteria}
     for case in judged.cases:
         cells = [_criterion(by_case.get((case.name, kind))) for kind in KINDS]
-        rows.append([Cell(case.name), Cell(case.split, status=SPLITS[case.split]), *cells])
+        rows.append([case.name, Cell(case.split, status=SPLITS[case.split]), *cells])
     for kind in ("ratio", "order"):
         asked = [criterion for criterion in judged.criteria if criterion.kind == kind]
         if asked:
             held = sum(criterion.passed for criterion in asked)
             word = "pass" if held == len(asked) else "fail"
             told = Cell(f"{held} of {len(asked)}", status=word)
-            rest = [Cell("") for _ in range(len(KINDS) - 1)]
-            rows.append([Cell(f"{kind} between cases"), Cell(""), told, *rest])
+            rows.append([f"{kind} between cases", "", told, *[""] * (len(KINDS) - 1)])
     return Table(
-        "lab-verdict",
-        "The criteria: the error furthest away, and whether all are within tolerance",
         ["case", "split", *KINDS.values()],
         rows,
+        name="lab-verdict",
+        caption="The criteria: the error furthest away, and whether all are within tolerance",
     )
 
 
@@ -140,10 +139,12 @@ def _tolerances(judged: Judged) -> str:
 def _provenance(judged: Judged, data: LabData) -> Iterator[Block]:
     about = {"file": judged.file, "form": judged.form} | judged.about
     rows = [
-        [Cell(key), Cell(value, status="info" if value == "not stated" else "")]
+        [key, Cell(value, status="info" if value == "not stated" else "")]
         for key, value in about.items()
     ]
-    yield Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
+    yield Table(
+        ["what", "told"], rows, name="lab-origin", caption="What is known of the measurement"
+    )
     reasons: dict[str, list[str]] = {}
     for name, reason in judged.missing:
         reasons.setdefault(reason, []).append(name)
@@ -189,24 +190,26 @@ def _statistics(name: str, case: Compared) -> Table:
         )
         rest = [number(None) for _ in range(5)]
         spread = [number(lab), number(own), times(own / lab if lab else None)]
-        cells.append([Cell("std / mean"), *spread, *rest, Cell(MISSING), mark(None)])
+        cells.append(["std / mean", *spread, *rest, MISSING, mark(None)])
     head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
     spans = [("", 1)] * 5 + [("95 % interval", 2), ("band if true", 2)] + [("", 1)] * 2
     unit = "plain numbers" if unit == "1" else unit
     caption = f"In {unit}; intervals are over replications; extremes and deviation are not judged"
-    return Table(name, caption, [*head, "laboratory is", "verdict"], cells, spans)
+    return Table(
+        [*head, "laboratory is", "verdict"], cells, name=name, caption=caption, spans=spans
+    )
 
 
-def _row(row: Row, factor: float) -> list[Cell]:
+def _row(row: Row, factor: float) -> list[str]:
     verdict = MISSING if row.outside is None else "outside" if row.outside else "inside"
     ends = (row.low, row.high, *(row.band or (None, None)))
     return [
-        Cell(row.statistic),
+        row.statistic,
         *(number(x / factor) for x in (row.lab, row.simulated)),
         times(row.ratio),
-        Cell(MISSING if row.log_error is None else f"{row.log_error:+.3f}", "number"),
+        MISSING if row.log_error is None else f"{row.log_error:+.3f}",
         *(number(None if x is None else x / factor) for x in ends),
-        Cell(verdict),
+        verdict,
         mark(None if row.verdict == "info" else row.verdict == "pass"),
     ]
 
@@ -216,30 +219,30 @@ def _distances(case: Compared, name: str) -> Table | None:
     if distances is None:
         return None
     limit = None if distances.ks_limit is None else f"chance: up to {distances.ks_limit:.3f} (95 %)"
-    rows = [[Cell("Kolmogorov-Smirnov, at least"), number(distances.ks), Cell(limit or "–")]]
+    rows = [["Kolmogorov-Smirnov, at least", number(distances.ks), limit or "–"]]
     if distances.g is not None:
         text = f"{distances.g.freedom} degrees of freedom, chance {distances.g.p:.2g}"
-        rows.append([Cell("G over the bins of the laboratory"), number(distances.g.g), Cell(text)])
+        rows.append(["G over the bins of the laboratory", number(distances.g.g), text])
     if distances.wasserstein is not None:
         rows.append(
             [
-                Cell("Wasserstein, at least"),
+                "Wasserstein, at least",
                 Cell(f"{distances.wasserstein:.1%}", "number", raw=distances.wasserstein),
-                Cell("of the measured mean"),
+                "of the measured mean",
             ]
         )
     if distances.mean_log_error is not None:
         factor = _percent(math.expm1(distances.mean_log_error))
-        rows.append([Cell("mean |log error|"), number(distances.mean_log_error), Cell(factor)])
+        rows.append(["mean |log error|", number(distances.mean_log_error), factor])
     caption = "Distances that these statistics still allow; with thousands of samples any test "
     caption += "finds differences that nobody minds, so they inform and do not judge"
-    return Table(name, caption, ["", "value", ""], rows)
+    return Table(["", "value", ""], rows, name=name, caption=caption)
 
 
 def _ratios(judged: Judged) -> Table:
     rows = [
         {
-            "": Cell(f"{ratio.above} over {ratio.below}"),
+            "": f"{ratio.above} over {ratio.below}",
             "laboratory": times(ratio.lab),
             "simulated": times(ratio.simulated),
             "ratio": mark(ratio.ratio_ok),
@@ -262,7 +265,7 @@ def _crossovers(judged: Judged) -> list[str]:
 def _runs(runs: Sequence[Run | PointsStudy]) -> Table:
     rows = [
         {
-            "scenario": Cell(run.scenario.name),
+            "scenario": run.scenario.name,
             "seed": number(float(run.seed)),
             "replications": number(float(run.replications)),
             "folder": Cell(str(run.folder) if run.folder else "in memory", "code"),

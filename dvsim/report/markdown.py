@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dvsim._version import __version__
 from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Page, Pair, Text
 from dvsim.report.drawing import Drawing
-from dvsim.report.table import Cell, Table
+from dvsim.study.table import Cell, Table
 
 
 def markdown(page: Page) -> str:
     r"""Return a page as Markdown; figures in words.
 
     >>> from dvsim.report.blocks import Section
-    >>> table = Table("t", "Rates.", ["run", "rate"], [[Cell("a|b"), Cell("5", "number")]])
+    >>> table = Table(["run", "rate"], [["a|b", "5"]], right=[1], caption="Rates.")
     >>> sections = [Section("a", "Answer", [Text("It is 5."), table]), Section("e", "Empty", [])]
     >>> print(markdown(Page("One <run>", sections)))  # doctest: +ELLIPSIS
     # One &lt;run&gt;
@@ -71,7 +71,7 @@ def table_text(table: Table) -> str:
     ]
     lines = [row_text(map(plain, head))]
     lines.append(row_text("---:" if kind == "number" else "---" for kind in table.kinds))
-    lines += [row_text(map(cell_text, row)) for row in table.rows]
+    lines += [row_text(map(cell_text, row)) for row in table.cells]
     text = "\n".join(lines)
     return f"{plain(table.caption)}\n\n{text}" if table.caption else text
 
@@ -83,9 +83,9 @@ def row_text(cells: Iterable[str]) -> str:
 
 def cell_text(cell: Cell) -> str:
     """Write a cell; code stands between backticks, where nothing needs escaping but a bar."""
-    if cell.kind == "code" and cell.text and "`" not in cell.text:
-        return "`" + " ".join(cell.text.split()).replace("|", "\\|") + "`"
-    return plain(cell.text)
+    if cell.kind == "code" and cell and "`" not in cell:
+        return "`" + " ".join(cell.split()).replace("|", "\\|") + "`"
+    return plain(cell)
 
 
 def plain(text: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 from dvsim._version import __version__
 from dvsim.report.blocks import Page
 from dvsim.study.atomic import write_output
+from dvsim.study.table import Table
 
 
 def html(page: Page) -> str:
@@ -26,7 +28,7 @@ def html(page: Page) -> str:
         lstrip_blocks=True,
         loader=jinja2.FunctionLoader(resource),
     )
-    environment.filters["glue"] = glue
+    environment.filters |= {"glue": glue, "csv_uri": csv_uri}
     scripts = figure_scripts() if any(not drawing.svg for drawing in page.drawings) else ""
     if any(block.form == "recording" for block in page.blocks):
         scripts += f"\n<script>\n{resource('player.js')}\n</script>"
@@ -62,6 +64,11 @@ def glue(text: str) -> str:
     True
     """
     return re.sub(r"(?<=\d) (?=(?:[KMG]i)?B\b|%)", "\N{NO-BREAK SPACE}", text)
+
+
+def csv_uri(table: Table) -> str:
+    """Return a table as a ``data:`` address: a page carries its own downloads."""
+    return "data:text/csv;charset=utf-8," + quote(table.csv)
 
 
 def resource(name: str) -> str:

@@ -44,7 +44,6 @@ from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_sentences import answer as study_answer
 from dvsim.report.study_tables import points_table, settings_table
 from dvsim.report.sweep import Sweep
-from dvsim.report.table import Cell, Table, number
 from dvsim.report.whatif import (
     all_answer,
     answer_assumptions,
@@ -58,6 +57,7 @@ from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.table import Table, number
 from dvsim.study.whatif import answers
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _runs_page(
     ]
     names = [
         dict(zip(("message", "scenario"), named(group, entry), strict=True))
-        | {"scenario": Cell(entry.run.scenario.name), "backend": Cell(entry.run.backend)}
+        | {"scenario": entry.run.scenario.name, "backend": entry.run.backend}
         for group in groups
         for entry in group.entries
     ]
@@ -290,7 +290,7 @@ def _studies_page(
         "publication is said in the notes of the claims and in the documentation."
     )
     names = [
-        {"scenario": Cell(study.scenario.name), "points": number(len(study.scenario.points))}
+        {"scenario": study.scenario.name, "points": number(len(study.scenario.points))}
         for study in studies
     ]
     return Page(

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from dvsim.report.drawing import Drawing
 from dvsim.report.groups import Entry, Group, size_text
+from dvsim.report.page import csv_uri
 from dvsim.report.spread import chosen_points
-from dvsim.report.table import Cell, Table
 from dvsim.study.amounts import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
+from dvsim.study.table import Cell, Table
 
 if TYPE_CHECKING:
     from dvsim.report.sweep import Sweep
@@ -203,7 +204,7 @@ def lanes_table(lanes: Sequence[Lane], name: str) -> Table:
             rows += [
                 row_of(lane, station, f"{text}, most", peak, "B") for text, peak, _ in station.bytes
             ]
-    return Table(name, "", ["run", "stage", "what", "value", "unit"], rows)
+    return Table(["run", "stage", "what", "value", "unit"], rows, name=name)
 
 
 def row_of(lane: Lane, station: Station, what: str, value: float, unit: str) -> list[Cell]:
@@ -248,7 +249,7 @@ def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
             "work, and the one with the thick frame is the busiest: hatched, it is the bottleneck."
             f"{below * notes}{omitted}"
         ),
-        data=lanes_table(lanes, name).csv_uri,
+        data=csv_uri(lanes_table(lanes, name)),
     )
 
 

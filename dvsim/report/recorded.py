@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
-from dvsim.report.table import Cell, Table
 from dvsim.study.amounts import joined
+from dvsim.study.table import Cell, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

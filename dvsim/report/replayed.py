@@ -26,8 +26,8 @@ from dvsim.report.drawing import (
     scatter,
     tall,
 )
-from dvsim.report.table import Cell, Table, number, table_of
 from dvsim.study.amounts import amount_text
+from dvsim.study.table import Cell, Table, number, table_of
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
 SPENT = ("computing", "sending", "taking messages", "waiting")
@@ -40,10 +40,10 @@ def replay_page(replays: Sequence[Replay], command: str) -> Page:
     """Return the page of a trace over fabrics."""
     first = replays[0]
     skipped = Table(
-        "skipped",
-        "What the trace has and a replay does not",
         ["what", "how often"],
-        [[Cell(what), number(count)] for what, count in first.skipped.items()],
+        [[what, number(count)] for what, count in first.skipped.items()],
+        name="skipped",
+        caption="What the trace has and a replay does not",
     )
     lines = [line.strip() for line in answer(replays) if isinstance(line, str)]
     return Page(
@@ -188,9 +188,9 @@ def sizes_drawing(replay: Replay) -> Drawing:
 def _fabrics(replays: Sequence[Replay]) -> Table:
     """Return a row for each fabric."""
     rows = [
-        {"fabric": Cell(replay.fabric.name), "time us": number(replay.time_ps * US)}
+        {"fabric": replay.fabric.name, "time us": number(replay.time_ps * US)}
         | {f"{part} us": number(replay.parts[part] * US) for part in PARTS}
-        | {"msg/s per rank": number(replay.message_rate), "model": Cell(replay.fabric.title)}
+        | {"msg/s per rank": number(replay.message_rate), "model": replay.fabric.title}
         for replay in replays
     ]
     return table_of("fabrics", "Time to solution and its parts", rows)
@@ -198,13 +198,12 @@ def _fabrics(replays: Sequence[Replay]) -> Table:
 
 def _origin(replays: Sequence[Replay]) -> Table:
     """Return the trace and the numbers of each fabric."""
-    rows = [[Cell("trace"), Cell(replays[0].graph.name)]]
+    rows: list[list[str]] = [["trace", replays[0].graph.name]]
     for replay in replays:
         costs = ", ".join(
             f"{key} {value:,}" for key, value in replay.fabric.costs._asdict().items()
         )
         text = f"; fitted to {replay.fabric.fitted}" if replay.fabric.fitted else ""
-        rows.append(
-            [Cell(replay.fabric.name), Cell(f"{replay.fabric.title}: {costs}{text}", "prose")]
-        )
-    return Table("origin", "What was replayed, and over what", ["what", "which"], rows)
+        told = Cell(f"{replay.fabric.title}: {costs}{text}", "prose")
+        rows.append([replay.fabric.name, told])
+    return Table(["what", "which"], rows, name="origin", caption="What was replayed, and over what")

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from dvsim.kinds.rabbitmq.text import fabric_text
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.report.table import Cell, Table, number, ratio, table_of, times
 from dvsim.study.amounts import number_text
 from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
 from dvsim.study.stages import STAGES, stages_of
+from dvsim.study.table import Cell, Table, number, ratio, table_of, times
 
 MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes
 EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}

@@ -7,12 +7,12 @@ from dataclasses import fields
 
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.sweep import Mark, Sweep
-from dvsim.report.table import Cell, Table, number
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
 from dvsim.study.amounts import counted, estimate_texts, number_text
 from dvsim.study.points import PointsStudy
+from dvsim.study.table import Cell, Table, number
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 
@@ -30,7 +30,7 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
     keys, flow = study.keys(), study.flow_errors()
     rows = []
     for point in range(len(study.scenario.points)):
-        row = [setting_cell(value) for value in keys.iloc[point].tolist()]
+        row: list[str] = [setting_cell(value) for value in keys.iloc[point].tolist()]
         scatters = study.replications > 1 and point not in flow
         for metric in metrics:
             mark = marks[metric].get(point)
@@ -39,7 +39,7 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
         row.append(
             standing_cell(sweep.notes.get(point), flow.get(point))
             if stage is None
-            else Cell(f"{stage[0]} {stage[1]:.0%}")
+            else f"{stage[0]} {stage[1]:.0%}"
         )
         rows.append(row)
     estimates = study.estimates()
@@ -83,11 +83,11 @@ def standing_cell(note: str | None, error: tuple[float, float] | None) -> Cell:
     return Cell(f"✗ {note}{flow}", status="fail")
 
 
-def setting_cell(value: object) -> Cell:
+def setting_cell(value: object) -> str:
     """Make a cell of the value of a key."""
     if is_number(value):
         return Cell(value_text(value), "number", raw=float(value))  # type: ignore[arg-type]
-    return Cell(value_text(value))
+    return value_text(value)
 
 
 def settings_table(studies: Sequence[PointsStudy]) -> Table:
@@ -97,17 +97,17 @@ def settings_table(studies: Sequence[PointsStudy]) -> Table:
         varied = {key: value for table in study.scenario.vary for key, value in table.items()}
         for key, value in settings_of(study.scenario):
             if key.rpartition(".")[2] not in varied and value is not None:
-                rows.append([Cell(study.scenario.name), Cell(key, "code"), Cell(items_text(value))])
+                rows.append([study.scenario.name, Cell(key, "code"), items_text(value)])
         rows += [
             [
-                Cell(study.scenario.name),
+                study.scenario.name,
                 Cell(key, "code"),
                 Cell(f"{items_text(value)} (varied)", status="strong"),
             ]
             for key, value in varied.items()
         ]
         rows += [
-            [Cell(study.scenario.name), Cell(key, "code"), Cell(number_text(value))]
+            [study.scenario.name, Cell(key, "code"), number_text(value)]
             for key, value in (("seed", study.seed), ("replications", study.replications))
         ]
     return Table(

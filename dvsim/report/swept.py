@@ -14,9 +14,9 @@ from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.report.sweep import Sweep
 from dvsim.report.swept_points import SweptPoints
-from dvsim.report.table import Cell, Table, number
 from dvsim.scenario.find import is_file
 from dvsim.study.sweep_table import short
+from dvsim.study.table import Cell, Table, number
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
@@ -151,5 +151,5 @@ def _origin(swept: SweepResult) -> Table:
         "CPU": host.get("cpu"),
         "Python": host.get("python"),
     }
-    rows = [[Cell(name), Cell(str(value))] for name, value in facts.items() if value is not None]
-    return Table("swept-origin", "How these points were made.", ["", ""], rows)
+    rows = [[name, str(value)] for name, value in facts.items() if value is not None]
+    return Table(["", ""], rows, name="swept-origin", caption="How these points were made.")

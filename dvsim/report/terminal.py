@@ -6,21 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Section, Text
-from dvsim.report.table import MARKS, Cell, Table
-from dvsim.study import text_table
 from dvsim.study.amounts import MISSING
+from dvsim.study.table import MARKS, Table
 
 RANGE = ["low", "high"]  # headings of two columns that are the ends of one range
 
 
-def lines(sections: Iterable[Section]) -> Iterator[str | text_table.Table]:
+def lines(sections: Iterable[Section]) -> Iterator[str | Table]:
     r"""Yield sections, those that hold something: titles, texts, and tables to be indented.
 
-    >>> ends = [Cell("1", "number"), Cell("3", "number")]
-    >>> table = Table("t", "Rates.", ["", "low", "high"], [[Cell("✓ pass"), *ends]],
-    ...               [("", 1), ("interval", 2)])
+    >>> from dvsim.study.table import plain_lines
+    >>> table = Table(["", "low", "high"], [["✓ pass", "1", "3"]], right=[1, 2],
+    ...               caption="Rates.", spans=[("", 1), ("interval", 2)])
     >>> shown = [Section("a", "Answer", [Text("All hold", "verdict"), table])]
-    >>> print("\n".join(text_table.plain_lines(lines(shown))))
+    >>> print("\n".join(plain_lines(lines(shown))))
     All hold
       Rates.
           interval
@@ -32,7 +31,7 @@ def lines(sections: Iterable[Section]) -> Iterator[str | text_table.Table]:
         yield from _lines(section.blocks)
 
 
-def _lines(blocks: Sequence[Block]) -> Iterator[str | text_table.Table]:
+def _lines(blocks: Sequence[Block]) -> Iterator[str | Table]:
     before: Block | None = None
     for block in blocks:
         if isinstance(block, Text):
@@ -52,12 +51,12 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str | text_table.Table]:
         before = block
 
 
-def as_text(table: Table) -> text_table.Table:
-    """Return a table of a page as one of text; both ends of a range become one column.
+def as_text(table: Table) -> Table:
+    """Return a table without headings above its head; both ends of a range become one column.
 
-    Other columns below one heading stay, and stay together; the heading is left out.
+    Other columns below one heading stay together.
     """
-    spans = table.spans or [("", 1)] * len(table.head)
+    spans = table.spans or [("", table.keys), *(("", 1) for _ in table.head[table.keys :])]
     ends = [0, *accumulate(width for _, width in spans)]
     head: list[str] = []
     columns: list[range] = []
@@ -69,11 +68,13 @@ def as_text(table: Table) -> text_table.Table:
         groups.append(1 if ranged else width)
     rows = [[_joined([row[n] for n in column]) for column in columns] for row in table.rows]
     right = [n for n, column in enumerate(columns) if table.kinds[column[0]] == "number"]
-    return text_table.Table(head, rows, right, keys=groups[0], groups=groups[1:])
+    return Table(
+        head, rows, right, keys=groups[0], groups=groups[1:] if table.spans else table.groups
+    )
 
 
-def _joined(cells: Sequence[Cell]) -> str:
+def _joined(cells: Sequence[str]) -> str:
     """Return a cell without its mark, which goes with a word; several as the ends of a range."""
     marks = tuple(f"{sign} " for sign in MARKS.values())
-    texts = [cell.text[2:] if cell.text.startswith(marks) else cell.text for cell in cells]
+    texts = [cell[2:] if cell.startswith(marks) else str(cell) for cell in cells]
     return MISSING if set(texts) == {MISSING} else " .. ".join(texts)

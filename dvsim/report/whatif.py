@@ -9,8 +9,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
-from dvsim.report.table import Cell, Table, number, table_of
 from dvsim.study.amounts import counted, estimate_text, times_text
+from dvsim.study.table import Cell, Table, number, table_of
 from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text
 
 if TYPE_CHECKING:

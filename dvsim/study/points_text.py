@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.study.amounts import estimate_texts, scale_of
 from dvsim.study.question_text import question_lines
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy

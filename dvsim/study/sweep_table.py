@@ -31,7 +31,7 @@ from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manife
 from dvsim.study.numbers import in_order
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.statistics import Estimate
-from dvsim.study.text_table import csv_text
+from dvsim.study.table import csv_text
 from dvsim.study.versions import other
 
 POINTS, CSV = "points.parquet", "points.csv"

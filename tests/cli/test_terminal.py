@@ -11,7 +11,7 @@ import pytest
 from harness.in_process import dvsim
 from pseudo_terminal import COLOUR, CONTROL, lines, standing
 
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SYSTEM = ["run", "h3/dv-8", "--scale", "0.0005", "--replications", "2", "--verbose"]
@@ -188,7 +188,7 @@ def test_titles_with_control_characters_are_spelled_out(tmp_path):
     """A table of rich is no way around `plain`."""
     text = tmp_path / "evil.py"
     text.write_text(
-        "from dvsim.study.text_table import Table\nfrom dvsim.cli.terminal import say_table\n"
+        "from dvsim.study.table import Table\nfrom dvsim.cli.terminal import say_table\n"
         "say_table(Table(['[red]a'], [['\\x1b]0;title\\x07[bold]b']]))\n"
     )
     _, shown = pseudo_terminal.run([sys.executable, str(text)], 80)

@@ -11,7 +11,7 @@ from dvsim.report.comparison import comparison_sections, overlaid_curves
 from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare, matching_keys
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
 

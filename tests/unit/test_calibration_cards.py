@@ -16,7 +16,7 @@ from dvsim.kinds.rabbitmq.calibration.cards import cards_of
 from dvsim.kinds.rabbitmq.calibration.points import points_of
 from dvsim.kinds.rabbitmq.calibration.runs import Given
 from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 SIZES = (8, 2048, 131072)
 PUSH, PUBLISH = "60 us + 5 ns/B", "250 us + 12 ns/B"

@@ -16,7 +16,7 @@ from dvsim.kinds.cluster.calibration import Point, published, simulated
 from dvsim.kinds.load import load, load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.session import run_scenarios
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
         "system.broker.log_entry": "60 us", "system.broker.queue_quorum": "200 us",

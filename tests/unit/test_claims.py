@@ -20,7 +20,7 @@ from dvsim.evidence.claims.source import Claim
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
 from dvsim.scenario.sampled import Tolerance
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)
 

@@ -10,7 +10,7 @@ from dvsim.kinds.load import load
 from dvsim.study.limit import find_limits
 from dvsim.study.limit.axis import axis_of
 from dvsim.study.limit.criterion import parse_criterion
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 PAGE = Path(__file__).parents[2] / "docs/rabbitmq-model.md"
 COLUMNS = [(queue, volume) for queue in ("mirrored", "quorum") for volume in ("io1", "gp2", "st1")]

@@ -12,7 +12,7 @@ from dvsim.kinds.load import load
 from dvsim.kinds.switch.result import Study
 from dvsim.report.run_sentences import claims_sentences
 from dvsim.session import run_scenarios
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from dvsim.evidence.overview import goal_table, miss_table
 from dvsim.evidence.published.goals import Goals, free_parameters, goals
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.load import load
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 
 def row(column, statistic, published, simulated, **more):

@@ -14,7 +14,7 @@ from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import over_vortex
 from dvsim.kinds.load import load
 from dvsim.scenario.card import load_card
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 CHAPEL, FDR, ARIES = (load_card(name) for name in ("chapel-36", "fdr-chapel", "aries-chapel"))
 VORTEX = load_card("data-vortex-8")

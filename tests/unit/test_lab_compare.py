@@ -19,7 +19,7 @@ from dvsim.report.lab import lab_page, lab_sections
 from dvsim.report.markdown import markdown
 from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 SIZES = (8, 64, 1024)
 

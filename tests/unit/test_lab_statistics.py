@@ -13,7 +13,7 @@ from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.report.lab import lab_sections
 from dvsim.report.terminal import lines
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 COUNT, MODEL = 5_000, 200_000
 SIGMA = 0.25

@@ -20,7 +20,7 @@ from dvsim.study.statistics import STEPS
 from dvsim.study.store import contents_of
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers
 
 FIVE = {"precision": 0.05}

@@ -21,6 +21,7 @@ from dvsim.errors import DvsimError, OutputError
 from dvsim.report import render_report, write_results
 from dvsim.report.drawing import unpacked
 from dvsim.report.groups import grouped
+from dvsim.report.page import csv_uri
 from dvsim.report.run_sentences import sentences, verdict_sentences
 from dvsim.report.run_tables import stages_table
 from dvsim.report.series import (
@@ -32,8 +33,8 @@ from dvsim.report.series import (
     rate_drawing,
     smooth,
 )
-from dvsim.report.table import Cell, Table
 from dvsim.scenario.sampled import Column
+from dvsim.study.table import Cell, Table
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2
@@ -237,19 +238,19 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(large):
 
 def test_the_bottleneck_is_the_stage_that_is_always_busy():
     table = stages_table(grouped([vortex_run(), tcp_run()]))
-    assert [row[-1].text for row in table.rows] == [
+    assert [row[-1] for row in table.rows] == [
         "AMQP socket (98 % busy)",
         "publisher (95 % busy)",
     ]
     events = dict(zip(table.head, table.rows[0], strict=True))
-    assert (events["overruns"].text, events["extra polls"].text) == ("42", "7")
+    assert (events["overruns"], events["extra polls"]) == ("42", "7")
 
 
 def test_a_stage_that_rests_is_no_bottleneck():
     run = vortex_run(replications=1)
     run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
     (row,) = stages_table(grouped([run])).rows
-    assert row[-1].text == "waiting for credits (AMQP socket 49 % busy)"
+    assert row[-1] == "waiting for credits (AMQP socket 49 % busy)"
 
 
 def test_weak_parameters_are_listed_with_their_source():
@@ -281,10 +282,9 @@ def test_a_run_without_a_single_message_is_still_a_page():
 
 
 def test_a_csv_keeps_every_digit_and_quotes_what_needs_it():
-    table = Table("t", "", ["a", "b"], [[Cell('x,"y"'), Cell("24,367", raw=24367.1122)]])
-    assert unquote(table.csv_uri.removeprefix("data:text/csv;charset=utf-8,")) == (
-        'a,b\n"x,""y""",24367.1122\n'
-    )
+    table = Table(["a", "b"], [[Cell('x,"y"'), Cell("24,367", raw=24367.1122)]])
+    assert table.csv == 'a,b\n"x,""y""",24367.1122\n'
+    assert unquote(csv_uri(table)) == f"data:text/csv;charset=utf-8,{table.csv}"
 
 
 def test_no_run_is_no_report():

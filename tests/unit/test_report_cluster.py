@@ -7,8 +7,8 @@ from dvsim.report import render_report
 from dvsim.report.pages import report_page
 from dvsim.report.study_sentences import answer
 from dvsim.report.sweep import Sweep
-from dvsim.report.table import Table
 from dvsim.session import run_scenarios
+from dvsim.study.table import Table
 
 
 @pytest.fixture(scope="module")

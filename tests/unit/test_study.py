@@ -201,8 +201,8 @@ def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
     told = answer(Sweep(study))
     assert told[-1] == f"F{said[1:]}. Replications are equal there and give no interval."
     last = points_table(study, Sweep(study), "points").rows[1]
-    assert last[-1].text.startswith("settled; flow: mean latency within ")
-    assert [cell.text for cell in last[2:-1:2]] == ["–"] * (len(last[2:-1]) // 2 + 1)
+    assert last[-1].startswith("settled; flow: mean latency within ")
+    assert last[2:-1:2] == ["–"] * (len(last[2:-1]) // 2 + 1)
 
 
 def test_a_scale_multiplies_the_slots_that_count(tmp_path):

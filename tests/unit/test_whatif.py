@@ -17,7 +17,7 @@ from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 from dvsim.study.paired import ratio
 from dvsim.study.statistics import Estimate, estimate
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers
 from dvsim.study.whatif_sentence import Gain, sentence
 

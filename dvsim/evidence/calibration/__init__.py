@@ -21,7 +21,7 @@ from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
 from dvsim.study.atomic import write_output
 from dvsim.study.store import load_result
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 EMULATE = Advice("run its scenario with ", Argument("backend"), " emu")
 NO_RUN = Advice(

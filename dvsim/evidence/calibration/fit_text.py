@@ -10,7 +10,7 @@ from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.lab.data import METRICS, shown
 from dvsim.study.amounts import four_digits
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 
 def fit_lines(fitting: Fitting) -> Iterator[str | Table]:

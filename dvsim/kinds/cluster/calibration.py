@@ -26,7 +26,7 @@ from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
 from dvsim.study.points import PointsStudy
 from dvsim.study.store import load_result
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 PS_PER_S = 1e12
 MILLION = 1e6  # messages of a published run

@@ -9,7 +9,7 @@ from dvsim.kinds.study import halves_of, key_text
 from dvsim.study.amounts import fixed_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.question_text import question_lines
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 INDENT = "  "
 COLUMNS = {

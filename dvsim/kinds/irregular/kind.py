@@ -18,7 +18,7 @@ from dvsim.kinds.irregular.spec import (
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 LINKS = ("words", "vortex")
 

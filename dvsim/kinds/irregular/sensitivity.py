@@ -15,7 +15,7 @@ from dvsim.kinds.irregular.spec import IrregularScenario, WordsTable
 from dvsim.kinds.irregular.vortex import over_vortex
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy

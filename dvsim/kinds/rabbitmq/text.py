@@ -20,7 +20,7 @@ from dvsim.study.emulated_text import cost_text, made_text
 from dvsim.study.run import Run
 from dvsim.study.stages import stages_of
 from dvsim.study.summary import STATISTICS
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 from dvsim.study.transports import contest_text, contests
 
 INDENT = "  "

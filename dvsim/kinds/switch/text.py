@@ -13,7 +13,7 @@ from dvsim.study.amounts import fixed_text
 from dvsim.study.compare import matching_keys
 from dvsim.study.points import flow_text
 from dvsim.study.question_text import question_lines
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 INDENT = "  "
 COLUMNS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.study.amounts import amount_text
 from dvsim.study.changes import changes_of
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy

@@ -21,7 +21,7 @@ from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
 from dvsim.study.sweeps.sobol import power_of_two, sobol
-from dvsim.study.text_table import csv_text
+from dvsim.study.table import csv_text
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap

@@ -25,7 +25,7 @@ from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.shard import Shard
-from dvsim.study.text_table import plain_lines
+from dvsim.study.table import plain_lines
 
 OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 

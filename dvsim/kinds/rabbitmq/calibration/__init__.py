@@ -22,7 +22,7 @@ from dvsim.kinds.rabbitmq.calibration.runs import load_runs
 from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
 from dvsim.kinds.rabbitmq.calibration.text import lines, machine, point_notes
 from dvsim.scenario.types import Card
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dvsim.evidence.numbers import logs_apart
 from dvsim.kinds.rabbitmq.calibration.cards import Measured
 from dvsim.kinds.rabbitmq.calibration.points import Point
 from dvsim.scenario.units import format_value
-from dvsim.study.text_table import Table
+from dvsim.study.table import Table
 
 HEAD = (
     "path", "bytes", "iterations", "time", "± sd", "drift", "busy", "own", "simulated", "error",
