@@ -51,7 +51,7 @@ def run_scenarios(
         out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
         scale: Multiplies the number of messages, or of slots that count; it is part of the question
             and of the resolved scenario. None takes 1, and of an emulated run what makes it short,
-            see `dvsim.emulation.settings.own_scale`.
+            see `dvsim.kinds.rabbitmq.size.own_scale`.
         backend: ``"sim"``, ``"emu"``, or how to emulate.
         precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of what is
             asked is at most this share of it, see `dvsim.study.precision`. 30 may be too few.

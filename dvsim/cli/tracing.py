@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,7 +19,6 @@ from dvsim.errors import ScenarioError
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
-    from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
@@ -92,7 +91,7 @@ def run_traced(
         OutputError: If the file cannot be written.
     """
     from dvsim.emulation.trace.perfetto import check_place
-    from dvsim.emulation.trace.simulated import check_traceable
+    from dvsim.emulation.trace.runs import check_traceable
 
     if len(scenarios) > 1:
         named = ", ".join(scenario.name for scenario in scenarios[:3])
@@ -121,21 +120,16 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
 def _write(trace: Trace, run: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
     from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.emulated import emulated_timeline
     from dvsim.emulation.trace.perfetto import most_events
-    from dvsim.emulation.trace.simulated import simulated_timeline
-    from dvsim.kinds.find import kind_of
+    from dvsim.emulation.trace.runs import emulated_timeline, simulated_timeline
 
-    sampled: list[str] = []
     capacity = most_events(trace.limit)
-    if isinstance(how, str) or how.traces is None or not kind_of(run.scenario).emulated:
+    if isinstance(how, str) or how.traces is None:
         timeline, facts = simulated_timeline(run.scenario, run.seed, capacity)
     else:
-        timeline, facts, sampled = emulated_timeline(
-            cast("Scenario", run.scenario), how.traces.folder, capacity
-        )
+        timeline, facts = emulated_timeline(run.scenario, how.traces.folder, capacity)
     about = {"version": run.manifest["version"], **facts}
-    written = write_trace(trace.path, timeline, about, trace.limit, sampled)
+    written = write_trace(trace.path, timeline, about, trace.limit)
     first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"
     first += ", iteration 1" if "iteration" in facts else ""
     complain(f"trace: {trace.path}: {written.events:,} events of {first}; for ui.perfetto.dev")

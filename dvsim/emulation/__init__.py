@@ -2,9 +2,7 @@
 
 settings.py     how an emulated run is asked for, and which scenarios have one
 credentials.py  who we are to a broker of the user's
-harness.py      brokers for all iterations, one iteration after the other, what is known of them
-data_vortex.py  an iteration over emulated cards: vicload, vicbridge, one job
-tcp.py          an iteration over TCP: publisher processes (publisher.py), batch by batch
+publisher.py    a publisher over TCP, a process of its own; queues.py, loop.py clients of a cluster
 drain.py        what has arrived: count, bytes, CRC-32, duplicates, and what is missing
 amqp.py         the brokers as a client sees them; bodies.py what messages hold
 child.py        programs that cannot be left behind; machine.py what they cost

@@ -78,8 +78,18 @@ class Hosts:
             return self.brokers[cluster % len(self.brokers)]
         return self.of_card(receivers + cluster % receivers)
 
-    def faults(self, receivers: int, clusters: int) -> Iterator[Fault]:
-        """Yield the faults for a run; `clusters` is 0 if the brokers are the user's."""
+    def faults(self, name: str, receivers: int, clusters: int) -> Iterator[Fault]:
+        """Yield the faults for a run of a scenario.
+
+        Args:
+            name: Of the scenario.
+            receivers: That have cards; 0 if it sends over TCP.
+            clusters: Private ones; 0 if the brokers are the user's.
+        """
+        if not receivers:
+            message = f"{name} sends over TCP, without cards that could be on hosts"
+            yield Argument("hosts").fault(message)
+            return
         cards = sum(count for _, count in self.cards)
         if cards != 2 * receivers:
             senders = f"{receivers} senders and {receivers} bridges"

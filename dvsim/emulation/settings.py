@@ -12,14 +12,10 @@ from dvsim.emulation.hosts import Hosts
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.kinds.base import Own
 from dvsim.kinds.find import kind_of
-from dvsim.kinds.rabbitmq.spec import Scenario
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec
 
-MESSAGES = 200_000  # of an iteration, unless a scale is given: about ten seconds of sending
-BYTES = 256_000_000  # of an iteration, likewise: the queues of both receivers hold them all
-BATCHES = 20  # of an iteration at least: the rate of a batch is a sample
 CLUSTERS, NODES = 2, 3  # as in the paper
 FEW_NODES_BELOW = 6 << 30  # bytes of memory of the machine: six idle nodes take 0.8 GiB
 
@@ -59,6 +55,11 @@ class Emulation:
     traces: Traces | None = field(default=None, compare=False)
 
     @property
+    def private(self) -> int:
+        """How many private clusters there are: none beside brokers of the user's."""
+        return 0 if self.urls else self.clusters
+
+    @property
     def promise(self) -> str:
         """What is promised, in the words of the options."""
         return "at least once" if self.at_least_once else "at most once"
@@ -95,6 +96,8 @@ class Emulation:
         if self.credentials is not None and not self.urls:
             message = "is for brokers of a URL; private ones have their own"
             yield Argument("credentials").fault(message)
+        if self.traces is not None and self.hosts is not None:
+            yield Argument("trace").fault("is not built for a run over several hosts")
         for url in self.urls:
             yield from _url_faults(url)
 
@@ -123,44 +126,6 @@ def redacted(url: str) -> str:
     return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else url
 
 
-def own_scale(scenario: Scenario) -> float:
-    """Return the scale that makes an iteration short: at most `MESSAGES`, and `BYTES` of them."""
-    work = scenario.workload
-    return min(1.0, MESSAGES / work.messages, BYTES / (work.messages * work.message_bytes))
-
-
-def fitted(scenario: Scenario) -> Scenario:
-    """Return the scenario with batches small enough that an iteration has `BATCHES` of them."""
-    probe, messages = scenario.probe, scenario.workload.messages
-    if probe.batch is None or messages >= BATCHES * probe.batch:
-        return scenario
-    return replace(scenario, probe=replace(probe, batch=max(1, messages // BATCHES)))
-
-
-def size_facts(scenario: Scenario, whole: Own) -> dict[str, Any]:
-    """Return how much of a scenario is sent, as JSON types; `whole` is it before it was scaled."""
-    facts: dict[str, Any] = {
-        "scale": scenario.workload.messages / whole.workload.messages,
-        "messages_asked": whole.workload.messages,
-    }
-    if scenario.probe.batch is not None:
-        facts["batch_asked"] = whole.probe.batch
-    return facts
-
-
-def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
-    """Say how much of a scenario is sent, and what is promised for it."""
-    work, batch = scenario.workload, scenario.probe.batch
-    share = work.messages / whole.workload.messages
-    text = f"{scenario.name}: {work.messages:,} messages of {work.message_bytes:,} B"
-    text += f" in each of {work.iterations} iterations" if work.iterations > 1 else ""
-    if share != 1:
-        text += f", {share:.3g} of {whole.workload.messages:,} by the scale"
-    if batch != whole.probe.batch:
-        text += f", in batches of {batch:,} instead of {whole.probe.batch:,}"
-    return f"{text}; {emulation.promise}"
-
-
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
     receivers_of_each = (kind_of(scenario).served(scenario) for scenario in scenarios)
@@ -170,24 +135,6 @@ def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     if receivers and brokers > max(receivers):
         message = f"{brokers} brokers for {max(receivers)} receivers: some would have no queue"
         yield argument.fault(message)
-
-
-def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
-    """Yield why the programs of a scenario cannot be on these hosts."""
-    if emulation.hosts is None:
-        return
-    if emulation.traces is not None:
-        yield Argument("trace").fault("is not built for a run over several hosts")
-    clusters = 0 if emulation.urls else emulation.clusters
-    faults: set[Fault] = set()
-    for scenario in scenarios:
-        receivers = kind_of(scenario).served(scenario)
-        if receivers is None or not scenario.system.over_cards:
-            message = f"{scenario.name} sends over TCP, without cards that could be on hosts"
-            yield Argument("hosts").fault(message)
-        else:
-            faults.update(emulation.hosts.faults(receivers, clusters))
-    yield from sorted(faults, key=str)
 
 
 def check_emulation(
@@ -206,10 +153,9 @@ def check_emulation(
     faults = [f for scenario in scenarios for f in kind_of(scenario).unsuited(scenario, emulation)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
-    faults += _misplaced(scenarios, emulation)
     for argument, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"
             faults.append(Argument(argument).fault(message))
     if faults:
-        raise ScenarioError(faults)
+        raise ScenarioError(list(dict.fromkeys(faults)))

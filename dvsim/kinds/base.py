@@ -216,6 +216,14 @@ class Kind:
         """
         raise NotImplementedError
 
+    def read_trace(self, scenario: Own, folder: Path, timeline: Own) -> dict[str, Any]:
+        """Add what the programs of an emulated run have left in a folder; return as `trace` does.
+
+        Raises:
+            RunFailed: If they have left nothing, or not what programs of this version write.
+        """
+        raise NotImplementedError
+
     def seconds(self, scenario: Own) -> float:
         """Return about how long a replication of a point takes, to tell if more processes pay."""
         return 1.0

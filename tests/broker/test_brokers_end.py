@@ -18,8 +18,8 @@ import dvsim
 from dvsim.broker import Brokers, install, limits, private_folder, private_nodes
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
-from dvsim.emulation import data_vortex
 from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
+from dvsim.kinds.rabbitmq.emu import data_vortex
 
 KEEP = """\
 import os, signal

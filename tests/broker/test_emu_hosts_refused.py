@@ -194,7 +194,7 @@ def test_options_that_cannot_be(named, said):
 
 def test_what_does_not_fit_a_scenario():
     def faults(hosts, clusters):
-        return [str(fault) for fault in hosts.faults(2, clusters)]
+        return [str(fault) for fault in hosts.faults("s", 2, clusters)]
 
     wrong = "hosts: the hosts have 3 cards; 2 senders and 2 bridges need 4"
     assert faults(Hosts.of("a:3"), 2) == [wrong]

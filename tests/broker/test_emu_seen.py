@@ -7,10 +7,10 @@ from trace_rules import check_trace, load_trace
 
 from dvsim.emulation.settings import Emulation, Traces
 from dvsim.emulation.trace import write_trace
-from dvsim.emulation.trace.emulated import emulated_timeline
-from dvsim.emulation.trace_files import BATCHES, CARDS
+from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.emu.left import BATCHES, CARDS
 from dvsim.session import run_scenarios
 
 LIMIT = 2_000_000
@@ -29,8 +29,8 @@ def ask(name, messages, emulation):
 
 
 def timeline(run, folder, path):
-    found, facts, sampled = emulated_timeline(run.scenario, folder, 10**6)
-    write_trace(path, found, facts, 10**8, sampled)
+    found, facts = emulated_timeline(run.scenario, folder, 10**6)
+    write_trace(path, found, facts, 10**8)
     return load_trace(path)
 
 

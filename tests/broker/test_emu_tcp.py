@@ -10,11 +10,11 @@ from emulated import ask
 
 import dvsim
 from dvsim.emulation import drain as drain_module
-from dvsim.emulation import harness
 from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.emu import iteration
 from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of
 from dvsim.study.store import load_result
@@ -113,7 +113,7 @@ def lossy(monkeypatch, spoil):
         spoil(queue)
         return drain_module.drain(queue, sent, on_messages, quiet_s=3)
 
-    monkeypatch.setattr(harness, "drain", drained)
+    monkeypatch.setattr(iteration, "drain", drained)
 
 
 def test_a_missing_message_is_named(at, monkeypatch, tmp_path):

@@ -12,9 +12,9 @@ import pytest
 import dvsim
 
 PROGRAMS = {  # what is written for other programs, or is one
-    "broker/bridge.py", "broker/control.py", "emulation/data_vortex.py", "emulation/trace_files.py",
-    "emulation/queues.py", "evidence/cluster.py", "evidence/irregular.py", "study/manifest.py",
-    "study/sweeps/slurm.py",
+    "broker/bridge.py", "broker/control.py", "emulation/queues.py", "evidence/cluster.py",
+    "evidence/irregular.py", "kinds/rabbitmq/emu/data_vortex.py", "kinds/rabbitmq/emu/left.py",
+    "study/manifest.py", "study/sweeps/slurm.py",
 }  # fmt: skip
 REDUCE = Path(dvsim.__file__).parents[1] / "scenarios" / "workload" / "reduce-8.goal"
 COMMAND = re.compile(r"dvsim [a-z]+ .*--[a-z]")

@@ -7,7 +7,7 @@ import pytest
 from dvsim.core.cluster.costs import FRAME, work_of
 from dvsim.core.cluster.disk import Chunks
 from dvsim.core.cluster.placement import Placement
-from dvsim.emulation.trace.simulated import check_traceable
+from dvsim.emulation.trace.runs import check_traceable
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.run import run_point

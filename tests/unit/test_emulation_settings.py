@@ -6,20 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from dvsim.emulation import settings
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.settings import (
-    BYTES,
-    MESSAGES,
     Emulation,
     check_emulation,
-    fitted,
-    own_scale,
     redacted,
 )
 from dvsim.errors import ScenarioError
 from dvsim.kinds.find import kind_named
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.size import BYTES, MESSAGES, fitted, own_scale, size_facts, size_text
 from dvsim.study.emulated_text import cost_text, made_text
 
 SYSTEM = kind_named("rabbitmq")
@@ -54,12 +50,12 @@ def test_batches_shrink_with_the_messages():
     assert fitted(scenario) == scenario
     sized = SYSTEM.sized(scenario, None, Emulation())
     assert sized.probe.batch == 1_953 // 20
-    text = settings.size_text(sized, scenario, Emulation())
+    text = size_text(sized, scenario, Emulation())
     assert text == (
         "h3/fdr-131072: 1,953 messages of 131,072 B in each of 8 iterations, 0.00326 of 600,000 "
         "by the scale, in batches of 97 instead of 2,500; at most once"
     )
-    assert settings.size_facts(sized, scenario) == {
+    assert size_facts(sized, scenario) == {
         "scale": 1_953 / 600_000,
         "messages_asked": 600_000,
         "batch_asked": 2_500,

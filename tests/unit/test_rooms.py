@@ -14,14 +14,14 @@ BELOW = {  # what each room may know
     "kinds.load": "kinds.base kinds.spec scenario",
     "kinds.study": "kinds.base pool progress study.results scenario",
     "kinds": (
-        "broker core emulation fabric kinds.base kinds.spec kinds.study pool progress scenario "
-        "study.results"
+        "broker core emulation fabric kinds.base kinds.spec kinds.study native pool progress "
+        "scenario study.results"
     ),
     "core": "scenario",
     "study.results": "kinds.base kinds.load kinds.spec scenario",
     "fabric": "core study.results scenario",
     "broker": "native",
-    "emulation": "broker core kinds.base kinds.spec native study.results scenario",
+    "emulation": "broker core kinds.base study.results scenario",
     "kinds.evidence": (
         "evidence kinds kinds.base kinds.load kinds.spec scenario study study.results"
     ),
@@ -161,12 +161,6 @@ def outside_kinds(what):
 
 OF_ONE_KIND = {
     "cli/replay.py": {"workload"},
-    "cli/tracing.py": {"rabbitmq"},
-    "emulation/data_vortex.py": {"rabbitmq"},
-    "emulation/harness.py": {"rabbitmq"},
-    "emulation/settings.py": {"rabbitmq"},
-    "emulation/tcp.py": {"rabbitmq"},
-    "emulation/trace/emulated.py": {"rabbitmq"},
     "evidence/irregular.py": {"irregular"},
     "report/replayed.py": {"workload"},
     "report/run_tables.py": {"rabbitmq"},

@@ -15,7 +15,7 @@ import gzip
 import json
 import os
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,11 +45,7 @@ def most_events(limit: int) -> int:
 
 
 def write_trace(
-    path: Path,
-    timeline: Timeline,
-    about: Mapping[str, Any],
-    limit: int = LIMIT,
-    sampled: Sequence[str] = (),
+    path: Path, timeline: Timeline, about: Mapping[str, Any], limit: int = LIMIT
 ) -> Written:
     """Write a timeline; rows are thinned, the largest first, until it fits.
 
@@ -58,7 +54,6 @@ def write_trace(
         timeline: What to write.
         about: For the metadata of the file, as JSON types: what was traced.
         limit: Bytes of the file before it is compressed.
-        sampled: What was thinned before, in words.
 
     Raises:
         OutputError: If the file cannot be written.
@@ -82,7 +77,7 @@ def write_trace(
         sizes[index] = sum(len(text) + 2 for _, text in blocks[index])
     arrows = timeline.arrows  # those that have lost an end since are left out
     blocks = [lines_of(index) for index in range(len(rows))]
-    sampled = [*sampled, *timeline.sampled()]
+    sampled = [*timeline.sampled()]
     metadata = {**about, "sampled": sampled}
     lines = sorted((line for block in blocks for line in block), key=lambda line: line[0])
     body = ",\n".join([*names, _about(metadata), *(text for _, text in lines)])

@@ -68,9 +68,13 @@ class Timeline:
 
     Args:
         capacity: Events that are kept at most.
+
+    Attributes:
+        notes: How densely its programs had kept what they left, in words.
     """
 
     def __init__(self, capacity: int) -> None:
+        self.notes: list[str] = []
         self._capacity = max(1, capacity)
         self._rows: dict[tuple[str, str], Row] = {}
         self._kept = 0
@@ -93,7 +97,8 @@ class Timeline:
         return sorted(self._rows.values(), key=key)
 
     def sampled(self) -> Iterator[str]:
-        """Say of each row that was thinned how densely it is kept."""
+        """Yield the notes, and of each row that was thinned how densely it is kept."""
+        yield from self.notes
         for row in self.rows:
             if row.stride > 1:
                 yield f"{row.component}, {row.name}: every {ordinal(row.stride)}"

@@ -64,6 +64,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         yield Fault(Argument("nodes"), None, "", "of a cluster are system.nodes: set nodes=3")
     if emulation.clusters != CLUSTERS:
         yield Fault(Argument("clusters"), None, "", "a scenario of kind cluster is one cluster")
+    yield from emulation.hosts.faults(name, 0, 0) if emulation.hosts is not None else ()
     if emulation.traces is not None:
         yield Fault(
             Argument("trace"), None, "", "clients of a cluster leave none; backend sim has one"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System
@@ -20,6 +20,9 @@ from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import slot_of
 from dvsim.scenario.units import format_value
 from dvsim.scenario.word_card import beyond_words
+
+if TYPE_CHECKING:
+    from dvsim.emulation.settings import Emulation
 
 
 def between_sections(document: Document, *, partial: bool = False) -> list[Fault]:
@@ -306,8 +309,8 @@ def least_ps(scenario: Scenario) -> float:
     return float(max(times))
 
 
-def unsuited(scenario: Scenario) -> Iterator[Fault]:
-    """Yield why backend emu cannot run a scenario."""
+def unsuited(scenario: Scenario, emulation: Emulation) -> Iterator[Fault]:
+    """Yield why backend emu cannot run a scenario, there or at all."""
     if scenario.system.clustered:
         message = "only backend sim has a cluster; backend emu has classic queues"
         yield Fault(scenario.name, None, "system.broker.queue", message)
@@ -318,3 +321,6 @@ def unsuited(scenario: Scenario) -> Iterator[Fault]:
     if scenario.workload.messages < scenario.system.receivers:
         message = f"{scenario.workload.messages} is fewer than there are receivers"
         yield Fault(scenario.name, None, "workload.messages", message)
+    if emulation.hosts is not None:
+        cards = scenario.system.receivers if scenario.system.over_cards else 0
+        yield from emulation.hosts.faults(scenario.name, cards, emulation.private)

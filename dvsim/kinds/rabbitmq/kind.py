@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.emulation.settings import fitted, own_scale
 from dvsim.errors import Fault
 from dvsim.kinds.base import Job, Keys, Kind, Order, Plain
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
+from dvsim.kinds.rabbitmq.size import fitted, own_scale
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.study.numbers import PointNumbers
     from dvsim.study.run import Run
@@ -120,6 +122,13 @@ class RabbitmqKind(Kind):
         run_iteration(scenario, seed, 1, 1, timeline)
         return {"iteration": 1, "clock": "simulated time"}
 
+    def read_trace(self, scenario: Scenario, folder: Path, timeline: Timeline) -> dict[str, Any]:
+        """Add what cards and bridges, or publishers, did in the first iteration."""
+        from dvsim.kinds.rabbitmq.emu.trace import add_left
+
+        add_left(timeline, folder, scenario.system.receivers)
+        return {"iteration": 1, "clock": "this machine's"}
+
     def seconds(self, scenario: Scenario) -> float:
         """Return how long the messages of all iterations take."""
         work = scenario.workload
@@ -133,8 +142,8 @@ class RabbitmqKind(Kind):
         return (simulated if job.how.emulation is None else emulated)(scenarios, job)
 
     def unsuited(self, scenario: Scenario, emulation: Any) -> Iterator[Fault]:  # noqa: ANN401
-        """Yield a cluster, another probe than that of the harness, and messages too few."""
-        return checks.unsuited(scenario)
+        """Yield a cluster, another probe than that of the harness, too few messages or cards."""
+        return checks.unsuited(scenario, emulation)
 
     def served(self, scenario: Scenario) -> int:
         """Return the number of receivers: each has its queue on one broker."""

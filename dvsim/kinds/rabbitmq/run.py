@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from dvsim.core.probe import Iteration
-from dvsim.emulation.settings import size_facts, size_text
 from dvsim.kinds.base import Job
 from dvsim.kinds.find import kind_of
 from dvsim.kinds.rabbitmq.sim import Begun, simulate
+from dvsim.kinds.rabbitmq.size import size_facts, size_text
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Tables
 from dvsim.kinds.study import manifest_of

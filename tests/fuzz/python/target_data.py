@@ -15,7 +15,7 @@ from targets import Target
 
 import dvsim
 from dvsim.emulation.stats import COLUMNS, Stats
-from dvsim.emulation.trace.emulated import emulated_timeline
+from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
 from dvsim.evidence.consistency import examine
 from dvsim.evidence.lab.read import read_lab
@@ -165,8 +165,8 @@ def read_left(files: Files, folder: Path) -> str:
     if not {"cards.json", "batches.csv"} & set(files):
         stats = Stats(folder / "bridge-1.csv")
         return f"{len(stats.record(0).start_ps)} {len(stats.counters('bridge.1'))}"
-    timeline, facts, told = emulated_timeline(load("h3/dv-8"), folder, 1 << 20)
-    return f"{len(facts)} {told} {type(timeline)}"
+    timeline, facts = emulated_timeline(load("h3/dv-8"), folder, 1 << 20)
+    return f"{len(facts)} {timeline.notes} {type(timeline)}"
 
 
 TARGETS = {

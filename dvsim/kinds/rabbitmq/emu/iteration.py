@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from dvsim.core.probe import Counter, Iteration
-from dvsim.emulation import data_vortex, tcp
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.drain import Drained, Sending, drain
 from dvsim.emulation.machine import busy_share
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import Shown, Targets, Watch
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.emu import data_vortex, tcp
 from dvsim.kinds.rabbitmq.spec import Scenario
 
 

@@ -27,8 +27,8 @@ from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import Stats
 from dvsim.emulation.targets import Watch
 from dvsim.emulation.team import Place, Team
-from dvsim.emulation.trace_files import leave_bridges, trace_options
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.emu.left import leave_bridges, trace_options
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
 

@@ -17,9 +17,8 @@ import pandas as pd
 
 from dvsim.emulation.stats import Stats
 from dvsim.emulation.trace.timeline import Event, Timeline, ordinal
-from dvsim.emulation.trace_files import BATCHES, BRIDGE, CARDS
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.kinds.rabbitmq.emu.left import BATCHES, BRIDGE, CARDS
 
 NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000
 ARRIVALS = "arrivals"
@@ -27,35 +26,25 @@ RATES = {"messages": "messages off the card", "published": "published", "confirm
 """Column of a bridge's statistics -> what it is per second."""
 
 
-def emulated_timeline(
-    scenario: Scenario, folder: Path, capacity: int
-) -> tuple[Timeline, dict[str, Any], list[str]]:
-    """Return the timeline of what was left in a folder, facts about it, and how it was sampled.
+def add_left(timeline: Timeline, folder: Path, receivers: int) -> None:
+    """Add what the programs of an iteration have left in a folder.
 
     Raises:
         RunFailed: If nothing was left, or not what a program of this version writes.
     """
-    timeline = Timeline(capacity)
-    facts: dict[str, Any] = {
-        "scenario": scenario.name,
-        "replication": 1,
-        "iteration": 1,
-        "clock": "this machine's",
-    }
     try:
         if (folder / BATCHES).exists():
             _add_batches(timeline, pd.read_csv(folder / BATCHES))
-            return timeline, facts, []
-        notes = _add_all(timeline, folder, scenario.system.receivers)
+        else:
+            _add_all(timeline, folder, receivers)
     except (OSError, ValueError) as error:
         raise RunFailed(f"the cards have left no trace: {error}") from error
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise RunFailed(f"the trace lacks a valid {error}") from error
-    return timeline, facts, notes
 
 
-def _add_all(timeline: Timeline, folder: Path, receivers: int) -> list[str]:
-    """Add what cards and bridges have left, and return how it was sampled."""
+def _add_all(timeline: Timeline, folder: Path, receivers: int) -> None:
+    """Add what cards and bridges have left, and how it was sampled."""
     traced = json.loads((folder / CARDS).read_text("ascii"))
     _add_cards(timeline, traced["traceEvents"], receivers)
     zero_ns = int(traced["metadata"]["start_monotonic_ns"])
@@ -63,7 +52,8 @@ def _add_all(timeline: Timeline, folder: Path, receivers: int) -> list[str]:
         record = folder / BRIDGE.format(receiver=receiver)
         _add_bridge(timeline, _card(receivers + receiver - 1, receivers), Stats(record), zero_ns)
     stride = int(traced["metadata"]["every_nth_event"])
-    return [f"calls and packets: every {ordinal(stride)} of the busiest card"] if stride > 1 else []
+    if stride > 1:
+        timeline.notes.append(f"calls and packets: every {ordinal(stride)} of the busiest card")
 
 
 def _card(number: int, receivers: int) -> str:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from dvsim.core.probe import Iteration
 from dvsim.core.streams import Streams
-from dvsim.emulation.harness import run_iteration
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import broker_targets
 from dvsim.errors import DvsimError, RunFailed
+from dvsim.kinds.rabbitmq.emu.iteration import run_iteration
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Gathered, Tables
 

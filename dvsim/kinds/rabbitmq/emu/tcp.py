@@ -25,8 +25,8 @@ from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import Watch
-from dvsim.emulation.trace_files import leave_batches
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.emu.left import leave_batches
 from dvsim.kinds.rabbitmq.spec import Scenario
 
 STEP_S = 0.25  # between two looks at the brokers while publishers work

@@ -1,7 +1,7 @@
-"""Timelines of simulated scenarios: one iteration of a system, one run of messaging, one switch.
+"""Timelines of runs: a system's first iteration, the first point of a study.
 
-What is traced is the first of many: replication 1, iteration 1, of a study its first point. It is
-run for the timeline, with the same random numbers as in the results, which it does not touch.
+A simulated scenario is run once more for its timeline, with the same random numbers as in the
+results, which it does not touch. That of an emulated one is read from what its programs have left.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import point_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dvsim.scenario.spec import Spec
 
 Facts = dict[str, Any]
@@ -40,6 +42,17 @@ def simulated_timeline(scenario: Spec, seed: int, capacity: int) -> tuple[Timeli
         return timeline, facts | kind_of(scenario).trace(scenario, seed, timeline)
     except (ValueError, OverflowError) as error:
         raise RunFailed(f"{scenario.name}: {error}") from error
+
+
+def emulated_timeline(scenario: Spec, folder: Path, capacity: int) -> tuple[Timeline, Facts]:
+    """Return the timeline of what the programs of a run have left in a folder, and what it is of.
+
+    Raises:
+        RunFailed: If they have left nothing, or not what programs of this version write.
+    """
+    timeline = Timeline(capacity)
+    facts: Facts = {"scenario": scenario.name, "replication": 1}
+    return timeline, facts | kind_of(scenario).read_trace(scenario, folder, timeline)
 
 
 def check_traceable(scenario: Spec) -> None:
