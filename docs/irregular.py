@@ -11,7 +11,7 @@ mpl.use("svg")
 mpl.rcParams["svg.hashsalt"] = "dvsim"
 from matplotlib import pyplot as plt  # noqa: E402 - after the backend is chosen
 
-from dvsim.evidence.irregular import Column, columns, predicted  # noqa: E402
+from dvsim.kinds.irregular.calibration import Column, columns, predicted  # noqa: E402
 
 NODES = [2**power for power in range(10)]
 NAMES = {"cray-cs": "FDR", "cray-xc": "Aries"}

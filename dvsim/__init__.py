@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch, Traffic
-    from dvsim.kinds.workload.replay import Replay
+    from dvsim.kinds import replay
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
@@ -66,6 +66,7 @@ _LAZY = {
     "Run": "dvsim.study.run",
     "Switch": "dvsim.fabric.switch",
     "Traffic": "dvsim.fabric.switch",
+    "replay": "dvsim.kinds",
 }
 """Names that are imported when they are first used, and from where."""
 
@@ -159,51 +160,6 @@ def run(
     with by_argument(ARGUMENTS):
         how |= {"replications": replications, "precision": precision, "backend": backend}
         return run_scenarios([loaded], **how)[0]
-
-
-def replay(
-    trace: str | os.PathLike[str],
-    fabric: str = "dv",
-    *,
-    compute: str | float = "measured",
-    placement: str | Sequence[int] = "linear",
-    straggler: tuple[int, float] | None = None,
-    faults: str | Sequence[str] = (),
-    seed: int = 1,
-    **parameters: object,
-) -> Replay:
-    """Replay the trace of a program over a fabric; return how long it takes, and why so long.
-
-    Args:
-        trace: A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
-        fabric: ``"dv202"`` to ``"dv216"``, ``"dv"`` for the smallest of these with enough ports,
-            ``"fdr"``, ``"aries"``, ``"loggops"``, or the name or file of a card.
-        compute: ``"measured"``, ``"zero"`` or a factor.
-        placement, seed: ``"linear"``, ``"random"`` by the seed, or a port for each rank.
-        straggler: A rank and how many times as long it computes.
-        faults: What is wrong in a Data Vortex: ``["dead plane=3", "slow port=5 by=4"]``.
-        **parameters: Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the
-            others.
-
-    Raises:
-        ScenarioError: If the trace cannot be read or an argument is wrong.
-        RunFailed: If operations can never complete; with who waits for what.
-    """
-    from pathlib import Path
-
-    from dvsim.kinds.workload.session import replays
-
-    (replayed,) = replays(
-        Path(trace),
-        [fabric],
-        parameters,
-        compute=compute,
-        placement=placement,
-        straggler=straggler,
-        faults=faults,
-        seed=seed,
-    )
-    return replayed
 
 
 def sweep(

@@ -20,6 +20,7 @@ from dvsim import progress
 from dvsim._version import __version__
 from dvsim.cli.terminal import complain, discard, open_streams, painter
 from dvsim.errors import DvsimError, nearest
+from dvsim.kinds import VERBS as OF_KINDS
 
 VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
@@ -63,10 +64,10 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb."""
+        """Import a verb, of a kind or of ours."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"dvsim.cli.{cmd_name}")
+        module = importlib.import_module(OF_KINDS.get(cmd_name, f"dvsim.cli.{cmd_name}"))
         commands = (item for item in vars(module).values() if isinstance(item, click.Command))
         return next(command for command in commands if command.name == cmd_name)
 

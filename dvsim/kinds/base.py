@@ -293,6 +293,10 @@ class Kind:
         for result in results:
             yield from (*self.lines(result), "")
 
+    def fidelity(self, result: Own) -> str | None:
+        """Return at which fidelity a result was simulated, in words; None if there is only one."""
+        return None
+
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
         """Return the columns of `brief_table` of a result."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dvsim.kinds.rabbitmq.text import fabric_text
+from dvsim.kinds.find import kind_of
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.study.amounts import number_text
 from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
@@ -189,7 +189,7 @@ def fabric_lines(groups: Sequence[Group]) -> list[str]:
     runs: dict[str, list[str]] = {}
     for group in groups:
         for entry in group.entries:
-            text = fabric_text(entry.run.counters)
+            text = kind_of(entry.run.scenario).fidelity(entry.run)
             if text is not None:
                 runs.setdefault(text, []).append(f"{entry.label} {size_text(group.message_bytes)}")
     return [f"{', '.join(labels)}: {text}." for text, labels in runs.items()]

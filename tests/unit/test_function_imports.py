@@ -27,7 +27,7 @@ def is_needed(module, one):
     other kinds too, those of its own package.
     """
     known, new = loaded_by(module), loaded_by(one.module)
-    if module.startswith("dvsim.cli."):
+    if module.startswith("dvsim.cli.") or module.endswith(".verb"):
         later = new - known - loaded_by(STARTED)
         return any(name.startswith("dvsim.") for name in later) or heavy(later) != set()
     package, _, name = module.rpartition(".")

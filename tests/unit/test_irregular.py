@@ -6,8 +6,8 @@ import pytest
 
 import dvsim
 from dvsim.errors import ScenarioError
-from dvsim.evidence.irregular import HOST, LINKS, columns, factors, fit, predicted
 from dvsim.kinds.find import kind_of
+from dvsim.kinds.irregular.calibration import HOST, LINKS, columns, factors, fit, predicted
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.sensitivity import CHANGES, sensitivity
 from dvsim.kinds.irregular.spec import WordsTable

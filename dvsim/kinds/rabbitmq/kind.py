@@ -115,6 +115,12 @@ class RabbitmqKind(Kind):
 
         return answer_lines(results[0]) if len(results) == 1 else table_lines(results)
 
+    def fidelity(self, result: Run) -> str | None:
+        """Return that of the fabric, and how good it is; None without a fabric."""
+        from dvsim.kinds.rabbitmq.text import fabric_text
+
+        return fabric_text(result.counters)
+
     def trace(self, scenario: Scenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first iteration."""
         from dvsim.kinds.rabbitmq.iteration import run_iteration

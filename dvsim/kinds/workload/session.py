@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -69,6 +70,47 @@ def replays(
             chosen[0], [measurement for path in fit for measurement in measurements(path)]
         )
     return [replay_graph(graph, fabric, ports, seed) for fabric in chosen]
+
+
+def replay(
+    trace: str | os.PathLike[str],
+    fabric: str = "dv",
+    *,
+    compute: str | float = "measured",
+    placement: str | Sequence[int] = "linear",
+    straggler: tuple[int, float] | None = None,
+    faults: str | Sequence[str] = (),
+    seed: int = 1,
+    **parameters: object,
+) -> Replay:
+    """Replay the trace of a program over a fabric; return how long it takes, and why so long.
+
+    Args:
+        trace: A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
+        fabric: ``"dv202"`` to ``"dv216"``, ``"dv"`` for the smallest of these with enough ports,
+            ``"fdr"``, ``"aries"``, ``"loggops"``, or the name or file of a card.
+        compute: ``"measured"``, ``"zero"`` or a factor.
+        placement, seed: ``"linear"``, ``"random"`` by the seed, or a port for each rank.
+        straggler: A rank and how many times as long it computes.
+        faults: What is wrong in a Data Vortex: ``["dead plane=3", "slow port=5 by=4"]``.
+        **parameters: Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the
+            others.
+
+    Raises:
+        ScenarioError: If the trace cannot be read or an argument is wrong.
+        RunFailed: If operations can never complete; with who waits for what.
+    """
+    (replayed,) = replays(
+        Path(trace),
+        [fabric],
+        parameters,
+        compute=compute,
+        placement=placement,
+        straggler=straggler,
+        faults=faults,
+        seed=seed,
+    )
+    return replayed
 
 
 def wrong(key: str, message: str) -> ScenarioError:

@@ -4,7 +4,7 @@ The columns are Arkouda's runs of 2020-04-16 (`arkouda.csv`): gather, scatter an
 (``argsort``) in Chapel, on nodes of 36 cores, over FDR InfiniBand (Cray CS) and Aries (Cray XC).
 Cards are fitted to the columns of at most 4 nodes; those of 8 and more are held out.
 
-    python -m dvsim.evidence.irregular [--fit]
+    python -m dvsim.kinds.irregular.calibration [--fit]
 """
 
 from __future__ import annotations

@@ -5,9 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
-from dvsim.kinds.workload.session import replays
-from dvsim.report.page import html
-from dvsim.report.replayed import (
+from dvsim.kinds.workload.page import (
     finish_drawing,
     parts_drawing,
     replay_page,
@@ -15,6 +13,8 @@ from dvsim.report.replayed import (
     spent_drawing,
     spent_of,
 )
+from dvsim.kinds.workload.session import replays
+from dvsim.report.page import html
 
 GOAL = """num_ranks 3
 rank 0 {

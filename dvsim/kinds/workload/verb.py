@@ -132,8 +132,8 @@ def replay(
     if page is not None:
         _write(page, replayed[0])
     if report is not None:
+        from dvsim.kinds.workload.page import replay_page
         from dvsim.report.page import write
-        from dvsim.report.replayed import replay_page
 
         write(report, replay_page(replayed, typed_text()))
     if as_json:
