@@ -7,23 +7,23 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { CLASSES = 96, FIRST = 256, KEPT = 32 << 20 }; /* up to 3.5 GiB; --max-message allows 1 GiB */
+enum { CLASSES = 192, STEPS = 8, FIRST = 256, KEPT = 40 << 20 }; /* up to 3.75 GiB; --max-message allows 1 GiB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct message *kept[CLASSES];
 static size_t kept_bytes;
 
-/* Four classes between a power of two and the next. */
+/* STEPS classes between a power of two and the next. */
 static size_t bytes_of_class(unsigned class)
 {
-    return (size_t)FIRST / 4 * (4 + class % 4) << class / 4;
+    return (size_t)FIRST / STEPS * (STEPS + class % STEPS) << class / STEPS;
 }
 
 static unsigned class_of(size_t capacity)
 {
     unsigned class = 0;
     while (bytes_of_class(class) < capacity) {
-        class += bytes_of_class(class + 3) < capacity ? 4 : 1;
+        class += bytes_of_class(class + STEPS - 1) < capacity ? STEPS : 1;
     }
     return class;
 }

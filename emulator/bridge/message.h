@@ -35,7 +35,7 @@ struct message *queue_take(struct queue *queue);          /* or NULL */
 void queue_join(struct queue *queue, struct queue *more); /* `more` behind, and empty then */
 void queue_free(struct queue *queue);                     /* its messages */
 
-/* Memory that is used again and again, from any thread. As much stays as 32 MiB. NULL: no memory. */
+/* Memory that is used again and again, from any thread. As much stays as 40 MiB. NULL: no memory. */
 struct message *message_new(size_t capacity);
 void message_free(struct message *message); /* NULL is good */
 void message_free_all(void);                /* what stays */

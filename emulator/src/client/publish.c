@@ -3,17 +3,34 @@
 
 #include "client.h"
 
-enum { SPARE_BYTES = 4 << 20, TEND_CALLS = 256, SLICE_NS = 50 * 1000 * 1000, SLICE_MOST_NS = 1000 * 1000 * 1000 };
+enum { TEND_CALLS = 256, SLICE_NS = 50 * 1000 * 1000, SLICE_MOST_NS = 1000 * 1000 * 1000 };
+
+/* With the lock: memory that an earlier entry had, or NULL. */
+static struct entry *take_spare(struct vic_client *c)
+{
+    struct entry *entry = c->spare;
+    if (entry != NULL) {
+        c->spare = entry->next;
+        c->spare_bytes -= entry->capacity;
+    }
+    return entry;
+}
+
+/* With the lock: true if memory of so many bytes may stay. Large memory that the system gives anew costs more than all that is
+ * done with it, so as much stays as the window has room for. */
+static bool may_stay(const struct vic_client *c, size_t bytes)
+{
+    return c->unconfirmed_bytes + c->spare_bytes + bytes <= c->window_bytes;
+}
 
 /* Memory for an entry whose envelope has so many bytes. NULL: no memory. */
 static struct entry *new_entry(struct vic_client *c, uint32_t peer, size_t bytes)
 {
     size_t capacity = bytes;
     lock_take(c->card, &c->lock);
-    struct entry *entry = c->spare;
-    if (entry != NULL) { /* one that does not fit makes room for those that do */
-        c->spare = entry->next;
-        c->spare_bytes -= entry->capacity;
+    struct entry *entry = take_spare(c); /* one that does not fit makes room for those that do */
+    while (c->spare != NULL && !may_stay(c, bytes)) {
+        free(take_spare(c));
     }
     lock_give(&c->lock);
     if (entry == NULL || entry->capacity < bytes || entry->capacity / 2 > bytes) {
@@ -31,7 +48,7 @@ static struct entry *new_entry(struct vic_client *c, uint32_t peer, size_t bytes
 /* With the lock. */
 static void free_entry(struct vic_client *c, struct entry *entry)
 {
-    if (c->spare_bytes + entry->capacity > SPARE_BYTES) {
+    if (!may_stay(c, entry->capacity)) {
         free(entry);
         return;
     }
