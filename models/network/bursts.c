@@ -8,16 +8,22 @@ static const int64_t MOST_WORDS = INT64_C(1) << 40; /* of a burst, so that no su
 static int64_t host_of(const dvsim_part *p, int64_t plane, int64_t port)
 {
     const dvsim_network *net = p->network;
-    return port % net->down * p->stages[0].replications + plane * net->levels[0].switches + port / net->down;
+    const int64_t number = plane * net->levels[0].switches + port / net->down;
+    const dvsim_stage *leaves = &p->stages[number >> net->stage_bits[0]];
+    return leaves->first * net->down + port % net->down * leaves->replications + number - leaves->first;
 }
 
-/* Where a host offers to its leaf. */
-static uint64_t *offer_of(const dvsim_part *p, uint32_t host, uint32_t *q, uint32_t *replication)
+/* Where a host offers to its leaf: input q of the switch with that number. */
+static uint64_t *offer_of(const dvsim_part *p, uint32_t host, uint32_t *q, uint32_t *number)
 {
-    const uint32_t replications = (uint32_t)p->stages[0].replications;
-    *q = host / replications;
-    *replication = host - *q * replications;
-    return &p->stages[0].offers[p->network->row_of[*q] * p->stages[0].replications + *replication];
+    const dvsim_network *net = p->network;
+    const dvsim_stage *leaves = &p->stages[host / net->down >> net->stage_bits[0]];
+    const uint32_t first = (uint32_t)leaves->first, replications = (uint32_t)leaves->replications;
+    const uint32_t within = host - first * net->down;
+    *q = within / replications;
+    const uint32_t r = within - *q * replications;
+    *number = first + r;
+    return &leaves->offers[net->row_of[*q] * replications + r];
 }
 
 void dvsim_network_offer_given(dvsim_part *p)

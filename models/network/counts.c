@@ -21,7 +21,7 @@ void dvsim_network_reset_counts(dvsim_network *net)
             memset(p->latency, 0, (size_t)p->latency_length * sizeof *p->latency);
         }
         p->delivered = 0;
-        for (int64_t s = 0; s <= net->params.levels; s++) {
+        for (int64_t s = 0; s < p->first_stage[net->params.levels + 1]; s++) {
             memset(p->stages[s].held_sum, 0, sizeof p->stages[s].held_sum);
             memset(p->stages[s].peak, 0, sizeof p->stages[s].peak);
             if (p->stages[s].vortex != NULL) {
@@ -48,10 +48,11 @@ static int64_t add_hosts(const dvsim_part *p, int64_t *to, const int64_t *from)
     const dvsim_network *net = p->network;
     const int64_t boxes = net->levels[0].switches;
     int64_t total = 0;
-    for (int64_t q = 0; q < net->down; q++) {
-        for (int64_t plane = 0; plane < p->planes; plane++) {
-            for (int64_t box = 0; box < boxes; box++, from++) {
-                to[plane * net->params.ports + box * net->down + q] = *from;
+    for (int64_t i = 0; i < p->first_stage[1]; i++) {
+        const dvsim_stage *leaves = &p->stages[i];
+        for (int64_t q = 0; q < net->down; q++) {
+            for (int64_t number = leaves->first; number < leaves->first + leaves->replications; number++, from++) {
+                to[number / boxes * net->params.ports + number % boxes * net->down + q] = *from;
                 total += *from;
             }
         }
@@ -106,11 +107,14 @@ static int64_t waiting(const dvsim_network *net, const dvsim_part *p)
 }
 
 /* Packets that wait for a switch or a port, or are on the way there. */
-static int64_t on_links(const dvsim_stage *stage)
+static int64_t on_links(const dvsim_stage *stage, int64_t turns)
 {
     int64_t total = 0;
     for (int way = 0; way < 2; way++) {
-        total += stage->held[way] + stage->wires[way].put - stage->wires[way].taken;
+        total += stage->held[way];
+        for (int64_t k = 0; stage->wires[way] != NULL && k < turns; k++) {
+            total += stage->wires[way][k].put - stage->wires[way][k].taken;
+        }
     }
     return total;
 }
@@ -118,15 +122,17 @@ static int64_t on_links(const dvsim_stage *stage)
 static void add_level(dvsim_network *net, const dvsim_part *p, int64_t l, dvsim_network_counts *counts)
 {
     const int64_t cylinders = net->n + 1, all = net->params.levels * cylinders;
-    const dvsim_descents *found;
-    int64_t inside;
-    dvsim_vortex_carried(p->stages[l].vortex, &found, &inside);
-    counts->in_flight += inside;
-    for (int64_t c = 0; c < cylinders; c++) {
-        int64_t *to = net->sum_cylinders + l * cylinders + c;
-        to[0] += found[c].wanted;
-        to[all] += found[c].blocked;
-        to[2 * all] += found[c].present;
+    for (int64_t i = p->first_stage[l]; i < p->first_stage[l + 1]; i++) {
+        const dvsim_descents *found;
+        int64_t inside;
+        dvsim_vortex_carried(p->stages[i].vortex, &found, &inside);
+        counts->in_flight += inside;
+        for (int64_t c = 0; c < cylinders; c++) {
+            int64_t *to = net->sum_cylinders + l * cylinders + c;
+            to[0] += found[c].wanted;
+            to[all] += found[c].blocked;
+            to[2 * all] += found[c].present;
+        }
     }
     int64_t *peak = net->sum_queues + 2 * l, *sum = peak + 2 * net->params.levels;
     for (int way = 0; way < 2; way++) {
@@ -134,9 +140,11 @@ static void add_level(dvsim_network *net, const dvsim_part *p, int64_t l, dvsim_
             continue;
         }
         const int64_t there = way == DVSIM_UP ? l + 1 : l == 0 ? net->params.levels : l - 1;
-        const dvsim_stage *stage = &p->stages[there];
-        peak[way] = stage->peak[way] > peak[way] ? stage->peak[way] : peak[way];
-        sum[way] += stage->held_sum[way];
+        for (int64_t i = p->first_stage[there]; i < p->first_stage[there + 1]; i++) {
+            const dvsim_stage *stage = &p->stages[i];
+            peak[way] = stage->peak[way] > peak[way] ? stage->peak[way] : peak[way];
+            sum[way] += stage->held_sum[way];
+        }
     }
 }
 
@@ -173,8 +181,8 @@ int dvsim_network_counts_now(dvsim_network *net, dvsim_network_counts *counts)
         for (int64_t l = 0; l < levels; l++) {
             add_level(net, p, l, counts);
         }
-        for (int64_t s = 0; s <= levels; s++) {
-            counts->in_flight += on_links(&p->stages[s]);
+        for (int64_t s = 0; s < p->first_stage[levels + 1]; s++) {
+            counts->in_flight += on_links(&p->stages[s], net->turns);
         }
         counts->waiting += waiting(net, p);
     }

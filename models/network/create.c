@@ -5,7 +5,9 @@
 
 #include "network/internal.h"
 
-enum { CACHE = 1 << 19 }; /* bytes of nodes that a part should keep to: half of a usual L2 cache */
+/* Bytes of nodes, as words, that a part should keep to, half of a usual L2 cache; nodes that a stage should keep to; the
+ * fewest switches of one, 2^8: with fewer it is not faster, and each stage has buffers of its own. */
+enum { CACHE = 1 << 19, NODES = 1 << 18, LEAST_BITS = 8 };
 static const uint64_t PLANE = UINT64_C(0x706c616e65), ROUTE = UINT64_C(0x726f757465);
 
 void *dvsim_network_longer(void *list, int64_t used, int64_t room, size_t size)
@@ -92,29 +94,24 @@ static dvsim_vortex_params switch_params(const dvsim_network *net, int64_t repli
     };
 }
 
-static void make_wire(ledger *l, const dvsim_network *net, dvsim_wire *wire, int64_t links)
+static dvsim_wire *make_wires(ledger *l, const dvsim_network *net, int64_t links)
 {
-    const int64_t marks = net->params.link_slots + 1;
-    l->bytes += links * marks * (int64_t)sizeof(dvsim_travel); /* it grows to that, or beyond */
-    wire->put_until = zeros(l, marks, sizeof *wire->put_until);
+    l->bytes += links * (net->params.link_slots + 1) * (int64_t)sizeof(dvsim_travel); /* they grow to that, or beyond */
+    return zeros(l, net->turns, sizeof(dvsim_wire));
 }
 
-static void make_stage(ledger *l, dvsim_network *net, dvsim_part *p, int64_t level, const uint8_t *injecting)
+static void make_stage(ledger *l, dvsim_network *net, dvsim_stage *stage, int64_t level, const uint8_t *injecting)
 {
-    dvsim_stage *stage = &p->stages[level];
     const int is_port = level == net->params.levels;
-    const int64_t rows = is_port ? 1 : net->rows;
-    stage->replications = p->planes * (is_port ? net->params.ports : net->levels[level].switches);
-    const int64_t places = rows * stage->replications;
+    const int64_t rows = is_port ? 1 : net->rows, places = rows * stage->replications;
     stage->offers = zeros(l, places, sizeof *stage->offers);
     stage->queues = zeros(l, places, sizeof *stage->queues);
     stage->active = zeros(l, places, sizeof *stage->active);
-    stage->entered = zeros(l, rows, sizeof *stage->entered);
     if (level > 0 && !is_port) {
-        make_wire(l, net, &stage->wires[DVSIM_UP], places / 2);
+        stage->wires[DVSIM_UP] = make_wires(l, net, places / 2);
     }
     if (level < net->top || is_port) {
-        make_wire(l, net, &stage->wires[DVSIM_DOWN], is_port ? places : places / 2);
+        stage->wires[DVSIM_DOWN] = make_wires(l, net, is_port ? places : places / 2);
     }
     if (is_port) {
         return;
@@ -125,6 +122,31 @@ static void make_stage(ledger *l, dvsim_network *net, dvsim_part *p, int64_t lev
     l->failed |= bytes < 0;
     if (!l->only_count) {
         l->failed |= (stage->vortex = dvsim_vortex_create(&params, 1)) == NULL;
+    }
+}
+
+/* Switches of a level, or ports. */
+static int64_t of_level(const dvsim_network *net, int64_t level)
+{
+    return level == net->params.levels ? net->params.ports : net->levels[level].switches;
+}
+
+static void make_stages(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_t *injecting)
+{
+    const int64_t levels = net->params.levels;
+    for (int64_t i = 0; i <= levels; i++) {
+        const int64_t all = p->planes * of_level(net, i), most = INT64_C(1) << net->stage_bits[i];
+        p->first_stage[i + 1] = p->first_stage[i] + (all + most - 1) / most;
+    }
+    p->stages = zeros(l, p->first_stage[levels + 1], sizeof *p->stages);
+    for (int64_t i = 0; i <= levels; i++) {
+        const int64_t all = p->planes * of_level(net, i), most = INT64_C(1) << net->stage_bits[i];
+        for (int64_t k = 0; k * most < all && !l->failed; k++) {
+            const int64_t rest = all - k * most;
+            dvsim_stage counted, *stage = l->only_count ? &counted : &p->stages[p->first_stage[i] + k];
+            *stage = (dvsim_stage){.first = k * most, .replications = rest < most ? rest : most};
+            make_stage(l, net, stage, i, injecting);
+        }
     }
 }
 
@@ -141,6 +163,7 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
     p->accepted = zeros(l, hosts, sizeof *p->accepted);
     p->delivered_at = zeros(l, hosts, sizeof *p->delivered_at);
     p->fresh = zeros(l, hosts, sizeof *p->fresh);
+    p->entered = zeros(l, net->rows, sizeof *p->entered);
     if (injection == DVSIM_INJECT_QUEUE) {
         p->head = zeros(l, hosts, sizeof *p->head);
         p->waiting = zeros(l, hosts, sizeof *p->waiting);
@@ -151,9 +174,7 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
         p->waits = zeros(l, ports, sizeof *p->waits);
         p->free_flight = -1;
     }
-    for (int64_t i = 0; i <= net->params.levels && !l->failed; i++) {
-        make_stage(l, net, p, i, injecting);
-    }
+    make_stages(l, net, p, injecting);
     if (l->only_count || l->failed) {
         return;
     }
@@ -168,8 +189,27 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
     }
 }
 
+/* How large stages are, and how many slots each does in turn. */
+static void shape_stages(dvsim_network *net)
+{
+    const int64_t of_switch = (net->n + 1) * net->params.height * net->params.angles;
+    int bits = LEAST_BITS;
+    while (of_switch << (bits + 1) <= NODES) {
+        bits++;
+    }
+    for (int64_t i = 0; i < net->params.levels; i++) {
+        net->stage_bits[i] = bits;
+    }
+    net->stage_bits[net->params.levels] = bits + dvsim_bits(net->down);
+    net->turns = 1;
+    while (2 * net->turns <= net->params.link_slots && net->turns < DVSIM_MOST_TURNS) {
+        net->turns *= 2;
+    }
+}
+
 static void make_parts(ledger *l, dvsim_network *net, const uint8_t *injecting)
 {
+    shape_stages(net);
     const int64_t planes = net->params.planes, each = together(net, net->threads);
     net->part_count = (planes + each - 1) / each;
     if (net->threads > net->part_count) {
@@ -265,15 +305,17 @@ dvsim_network *dvsim_network_create(const dvsim_network_params *params, int64_t 
     return NULL;
 }
 
-static void free_stage(dvsim_stage *s)
+static void free_stage(dvsim_stage *s, int64_t turns)
 {
     dvsim_vortex_free(s->vortex);
-    void *parts[] = {s->offers,        s->queues,
-                     s->active,        s->entered,
-                     s->wires[0].ring, s->wires[0].put_until,
-                     s->wires[1].ring, s->wires[1].put_until};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        free(parts[k]);
+    free(s->offers);
+    free(s->queues);
+    free(s->active);
+    for (int way = 0; way < 2; way++) {
+        for (int64_t k = 0; s->wires[way] != NULL && k < turns; k++) {
+            free(s->wires[way][k].ring);
+        }
+        free(s->wires[way]);
     }
 }
 
@@ -287,9 +329,9 @@ void dvsim_network_free(dvsim_network *net)
         void *parts[] = {p->seeds,   p->arrival_keys, p->route_keys, p->traffic,      p->cells, p->fresh,
                          p->head,    p->waiting,      p->offered,    p->accepted,     p->hops,  p->latency,
                          p->sending, p->senders,      p->batches,    p->delivered_at, p->ended, p->shares,
-                         p->flights, p->waits};
-        for (int64_t s = 0; s <= net->params.levels; s++) {
-            free_stage(&p->stages[s]);
+                         p->flights, p->waits,        p->stages,     p->entered};
+        for (int64_t s = 0; p->stages != NULL && s < p->first_stage[net->params.levels + 1]; s++) {
+            free_stage(&p->stages[s], net->turns);
         }
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);

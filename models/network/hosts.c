@@ -70,28 +70,29 @@ static void entered_queue(dvsim_part *p, const spot *s, uint64_t offer)
     }
 }
 
-/* Plain Bernoulli arrivals that are dropped when refused, the inputs `q` of all leaves of a plane: as
- * offer_drop, without a branch on data. */
-static void offer_plain(dvsim_part *p, uint32_t q, uint32_t down, int64_t plane, int64_t host, uint64_t *offers)
+/* Plain Bernoulli arrivals that are dropped when refused, the inputs `q` of some leaves of a plane that follow each
+ * other: as offer_drop, without a branch on data. */
+static void offer_plain(dvsim_part *p, const spot *first, int64_t count, uint32_t q, uint64_t *offers)
 {
     const dvsim_network *net = p->network;
     const uint64_t ports = (uint64_t)net->params.ports, threshold = net->params.traffic.arrival_threshold;
-    const uint64_t arrival_key = p->arrival_keys[plane], route_key = p->route_keys[plane];
+    const uint64_t arrival_key = p->arrival_keys[first->plane], route_key = p->route_keys[first->plane];
     const uint64_t birth = DVSIM_PRESENT | ((uint64_t)p->now & net->birth_mask) << net->birth_shift;
-    const uint32_t boxes = net->levels[0].switches, up = net->half;
-    for (uint32_t box = 0; box < boxes; box++) {
-        const uint64_t port = (uint64_t)box * down + q;
+    const uint32_t up = net->half, down = net->down;
+    int64_t *offered = p->offered + first->host, *accepted = p->accepted + first->host;
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t below = (first->box + (uint64_t)i) * down, port = below + q;
         const uint64_t x = dvsim_draw(arrival_key, (uint64_t)p->now * ports + port);
         const uint64_t arrives = (x >> 32) < threshold, to = ((x & UINT32_MAX) * ports) >> 32;
-        uint64_t out = to - (uint64_t)box * down; /* wraps if it is elsewhere */
+        uint64_t out = to - below; /* wraps if it is elsewhere */
         if (net->top > 0) {
             const uint64_t y = dvsim_draw(route_key, (uint64_t)p->now * net->places + port);
             const uint64_t high = up + (((y & UINT32_MAX) * up) >> 32);
             out = out < down ? out : high;
         }
-        offers[box] = (birth | net->address_of[out] | to << net->port_shift) & -arrives;
-        p->offered[host + box] += (int64_t)arrives;
-        p->accepted[host + box] += (int64_t)arrives;
+        offers[i] = (birth | net->address_of[out] | to << net->port_shift) & -arrives;
+        offered[i] += (int64_t)arrives;
+        accepted[i] += (int64_t)arrives;
     }
 }
 
@@ -113,27 +114,36 @@ static void offer(dvsim_part *p, const spot *s, uint64_t *offer)
     }
 }
 
-void dvsim_network_offer(dvsim_part *p)
+/* The inputs q of the leaves of a stage from the r-th one on that are of one plane; returns how many. */
+static int64_t of_plane(const dvsim_part *p, const dvsim_stage *leaves, uint32_t q, int64_t r, spot *first)
 {
     const dvsim_network *net = p->network;
-    const dvsim_stage *leaf = &p->stages[0];
-    const uint32_t down = net->down, boxes = net->levels[0].switches;
+    const int64_t boxes = net->levels[0].switches, number = leaves->first + r, rest = leaves->replications - r;
+    const int64_t plane = number / boxes, box = number % boxes;
+    *first = (spot){
+        .host = leaves->first * net->down + q * leaves->replications + r,
+        .plane = plane,
+        .box = (uint32_t)box,
+        .port = (uint64_t)box * net->down + q,
+    };
+    return boxes - box < rest ? boxes - box : rest;
+}
+
+void dvsim_network_offer(dvsim_part *p, const dvsim_stage *leaves)
+{
+    const dvsim_network *net = p->network;
     const int plain = is_plain(net);
-    if (net->params.injection == DVSIM_INJECT_GIVEN) {
-        dvsim_network_offer_given(p);
-        return;
-    }
-    for (uint32_t q = 0; q < down; q++) {
-        for (int64_t plane = 0; plane < p->planes; plane++) {
-            const int64_t first = plane * boxes, host = q * leaf->replications + first;
-            uint64_t *offers = &leaf->offers[net->row_of[q] * leaf->replications + first];
+    for (uint32_t q = 0; q < net->down; q++) {
+        uint64_t *offers = &leaves->offers[net->row_of[q] * leaves->replications];
+        spot s;
+        for (int64_t r = 0, some; r < leaves->replications; r += some) {
+            some = of_plane(p, leaves, q, r, &s);
             if (plain) {
-                offer_plain(p, q, down, plane, host, offers);
+                offer_plain(p, &s, some, q, offers + r);
                 continue;
             }
-            for (uint32_t box = 0; box < boxes; box++) {
-                const spot s = {host + box, plane, box, (uint64_t)box * down + q};
-                offer(p, &s, &offers[box]);
+            for (int64_t i = 0; i < some; i++, s.host++, s.box++, s.port += net->down) {
+                offer(p, &s, &offers[r + i]);
             }
         }
     }
@@ -148,32 +158,26 @@ static void drop(int64_t *accepted, uint64_t *offers, int64_t count)
     }
 }
 
-void dvsim_network_offered(dvsim_part *p)
+void dvsim_network_offered(dvsim_part *p, const dvsim_stage *leaves)
 {
     const dvsim_network *net = p->network;
-    const dvsim_stage *leaf = &p->stages[0];
-    const uint32_t down = net->down, boxes = net->levels[0].switches;
-    if (net->params.injection == DVSIM_INJECT_GIVEN) {
-        dvsim_network_offered_given(p);
-        return;
-    }
-    for (uint32_t q = 0; q < down; q++) {
-        uint64_t *offers = &leaf->offers[net->row_of[q] * leaf->replications];
-        const int64_t host = q * leaf->replications;
+    for (uint32_t q = 0; q < net->down; q++) {
+        uint64_t *offers = &leaves->offers[net->row_of[q] * leaves->replications];
+        int64_t *accepted = p->accepted + leaves->first * net->down + q * leaves->replications;
         if (net->params.injection == DVSIM_INJECT_DROP) {
-            drop(p->accepted + host, offers, leaf->replications);
-        } else if (net->params.injection == DVSIM_INJECT_SATURATE) {
-            for (int64_t r = 0; r < leaf->replications; r++) {
-                p->accepted[host + r] += offers[r] == 0;
-            }
-        } else {
-            for (int64_t plane = 0; plane < p->planes; plane++) {
-                for (uint32_t box = 0; box < boxes; box++) {
-                    const int64_t r = plane * boxes + box;
-                    const spot s = {host + r, plane, box, (uint64_t)box * down + q};
-                    entered_queue(p, &s, offers[r]);
-                }
+            drop(accepted, offers, leaves->replications);
+            continue;
         }
+        spot s;
+        for (int64_t r = 0, some; r < leaves->replications; r += some) {
+            some = of_plane(p, leaves, q, r, &s);
+            for (int64_t i = 0; i < some; i++, s.host++, s.box++, s.port += net->down) {
+                if (net->params.injection == DVSIM_INJECT_SATURATE) {
+                    p->accepted[s.host] += offers[r + i] == 0;
+                } else {
+                    entered_queue(p, &s, offers[r + i]);
+                }
+            }
         }
     }
 }

@@ -1,10 +1,14 @@
 /* internal.h: the parts of a network, shared by the files of this folder only.
  *
- * A part is the planes that are run in lockstep by one thread. In a part the switches of a level are the
- * replications of one carried vortex: replication plane * switches + switch, with planes counted in the
- * part. A "row" is an input of a switch in the order of the core, angle * H + bit-reversed height, so a
- * place where packets wait is row * replications + replication. A host is a port of a plane of the part, in
- * the order input q of the leaf * replications + replication.
+ * A part is the planes that are run in lockstep by one thread. The switches of a level of it are numbered plane *
+ * switches + switch, with planes counted in the part, and its ports plane * ports + port. Those that follow each other
+ * make a stage: 2^stage_bits of them, so few that what is known of them stays in the caches. The switches of a stage
+ * are the replications of one carried vortex. A "row" is an input of a switch in the order of the core,
+ * angle * H + bit-reversed height, so a place where packets wait is row * replications + replication. A host is a
+ * port of a plane of the part, in the order of stages, and in each input q of the leaf * replications + replication.
+ *
+ * What leaves a switch enters another one link_slots later. So a stage can do as many slots as that, at most
+ * DVSIM_MOST_TURNS, before the next stage does the same ones.
  */
 #ifndef DVSIM_NETWORK_INTERNAL_H
 #define DVSIM_NETWORK_INTERNAL_H
@@ -17,7 +21,7 @@
 
 enum { DVSIM_UP = 0, DVSIM_DOWN = 1 };
 enum { DVSIM_AHEAD = 32 }; /* packets whose places are fetched before they are needed */
-enum { DVSIM_MOST_LEVELS = 3, DVSIM_MOST_PARTS = 256 };
+enum { DVSIM_MOST_LEVELS = 3, DVSIM_MOST_PARTS = 256, DVSIM_MOST_TURNS = 4 };
 
 /* Where an output leads: an input of a switch of another level, or to the port `box`. */
 typedef struct {
@@ -35,15 +39,15 @@ typedef struct {
     uint8_t *dead;     /* [planes][switches][D] 1 where the cable of an up link is dead; NULL: nowhere */
 } dvsim_level;
 
-/* Packets on the links towards a level, which all take equally long: a ring buffer. */
+/* Packets on the links towards a stage, which all take equally long, in the order in which they left: a ring buffer. */
 typedef struct {
     uint64_t word;
-    uint32_t at; /* where it will wait */
+    uint32_t at;   /* where it will wait */
+    uint32_t left; /* slot, modulo 2^32 */
 } dvsim_travel;
 typedef struct {
     dvsim_travel *ring;
     int64_t room, put, taken; /* a power of two; counts since creation */
-    int64_t *put_until;       /* [link_slots + 1]: `put` at the end of the last slots */
 } dvsim_wire;
 
 /* Packets that wait behind the one that is offered; 0 is no cell. */
@@ -55,17 +59,17 @@ typedef struct {
     uint32_t first, last, length;
 } dvsim_queue;
 
-/* Where packets of a part wait: before the switches of a level, or before the ports. */
+/* Where packets of a part wait: before some switches of a level, or before some ports. */
 typedef struct {
     dvsim_vortex *vortex; /* NULL: the ports, of which each takes what comes */
-    int64_t replications; /* ports: planes * ports */
+    int64_t first, replications; /* the numbers of them */
     uint64_t *offers;     /* [rows][replications] the packet that wants to enter, 0 for none */
     dvsim_queue *queues;  /* [rows][replications] */
     uint32_t *active;     /* [rows * replications] queues that are not empty */
     int64_t active_count;
-    dvsim_wire wires[2];  /* of packets that go up and of those that go down */
+    /* of packets that go up and of those that go down; NULL: none do */
+    dvsim_wire *wires[2]; /* [turns] of those that left in a slot with this remainder */
     int64_t held[2], held_sum[2], peak[2];
-    int64_t *entered;     /* [rows] in this slot */
 } dvsim_stage;
 
 /* Words of a burst that wait at a port of a plane. */
@@ -91,11 +95,13 @@ typedef struct {
     int64_t now;
     uint64_t *seeds, *arrival_keys, *route_keys; /* [planes] */
     dvsim_traffic *traffic;       /* [planes] */
-    dvsim_stage stages[DVSIM_MOST_LEVELS + 1]; /* the last of them the ports */
+    dvsim_stage *stages;
+    int64_t first_stage[DVSIM_MOST_LEVELS + 2]; /* of each level, of the ports, and none */
     dvsim_cell *cells;
     uint32_t cell_room, cell_count, free_cell;
-    uint32_t *fresh; /* ports that get a packet in this slot */
+    uint32_t *fresh; /* ports of a stage that get a packet in this slot */
     int64_t fresh_count;
+    int64_t *entered; /* [rows] of a stage in this slot */
     int64_t *head, *waiting;     /* [hosts] queue: as in vortex/switch.h */
     int64_t *offered, *accepted; /* [hosts] */
     int64_t *delivered_at;       /* [planes][ports] */
@@ -141,6 +147,8 @@ struct dvsim_network {
     uint64_t birth_mask, hops_mask;
     int port_shift, birth_shift, hops_shift;
     uint64_t port_mask;
+    int stage_bits[DVSIM_MOST_LEVELS + 1]; /* of the levels, of the ports */
+    int64_t turns; /* a power of two */
     int64_t threads, part_count;
     dvsim_part *parts;
     int64_t now, counted_from;
@@ -215,20 +223,11 @@ static inline uint64_t dvsim_network_packet(const dvsim_part *p, uint32_t box, u
 
 /* links.c: more room for packets on links, 0 without memory; let those arrive whose time it is. */
 int dvsim_network_widen(dvsim_part *p, dvsim_wire *wire);
-void dvsim_network_put_until_now(dvsim_part *p);
-void dvsim_network_arrive(dvsim_part *p, int64_t stage);
+void dvsim_network_arrive(dvsim_part *p, dvsim_stage *stage);
 
-/* Put a packet on a link. */
-static inline void dvsim_network_put(dvsim_part *p, dvsim_wire *wire, uint64_t word, uint32_t at)
-{
-    if (wire->put - wire->taken < wire->room || dvsim_network_widen(p, wire)) {
-        wire->ring[wire->put++ & (wire->room - 1)] = (dvsim_travel){word, at};
-    }
-}
-
-/* hosts.c: before and after packets enter leaves. */
-void dvsim_network_offer(dvsim_part *p);
-void dvsim_network_offered(dvsim_part *p);
+/* hosts.c: before and after packets enter the leaves of a stage. */
+void dvsim_network_offer(dvsim_part *p, const dvsim_stage *leaves);
+void dvsim_network_offered(dvsim_part *p, const dvsim_stage *leaves);
 
 /* bursts.c */
 void dvsim_network_offer_given(dvsim_part *p);

@@ -21,18 +21,6 @@ int dvsim_network_widen(dvsim_part *p, dvsim_wire *wire)
     return 1;
 }
 
-void dvsim_network_put_until_now(dvsim_part *p)
-{
-    const int64_t slot = p->now % (p->network->params.link_slots + 1);
-    for (int64_t i = 0; i <= p->network->params.levels; i++) {
-        for (int way = 0; way < 2; way++) {
-            if (p->stages[i].wires[way].put_until != NULL) {
-                p->stages[i].wires[way].put_until[slot] = p->stages[i].wires[way].put;
-            }
-        }
-    }
-}
-
 /* A free cell, 0 without memory. */
 static uint32_t new_cell(dvsim_part *p)
 {
@@ -108,39 +96,43 @@ static void refill(dvsim_part *p, dvsim_stage *stage)
     }
 }
 
-void dvsim_network_arrive(dvsim_part *p, int64_t index)
+void dvsim_network_arrive(dvsim_part *p, dvsim_stage *stage)
 {
-    dvsim_stage *stage = &p->stages[index];
-    const int64_t link = p->network->params.link_slots, sent = (p->now + 1) % (link + 1);
+    const uint64_t left = (uint64_t)p->now - (uint64_t)p->network->params.link_slots;
+    const uint64_t *offers = stage->offers;
+    const dvsim_queue *queues = stage->queues;
     refill(p, stage);
     for (int way = 0; way < 2; way++) {
-        dvsim_wire *wire = &stage->wires[way];
-        if (wire->put_until == NULL) {
+        if (stage->wires[way] == NULL) {
             continue;
         }
-        const int64_t until = wire->put_until[sent];
-        int64_t peak = stage->peak[way];
-        if (wire->taken < until) {
-            stage->held[way] += until - wire->taken;
-            peak += peak == 0;
-        }
-        for (; wire->taken < until; wire->taken++) {
-            const dvsim_travel *next = &wire->ring[wire->taken & (wire->room - 1)];
-            if (wire->taken + DVSIM_AHEAD < until) {
-                const uint32_t later = wire->ring[(wire->taken + DVSIM_AHEAD) & (wire->room - 1)].at;
-                __builtin_prefetch(&stage->offers[later], 1);
-                __builtin_prefetch(&stage->queues[later], 1);
+        dvsim_wire *wire = &stage->wires[way][left & (uint64_t)(p->network->turns - 1)];
+        const dvsim_travel *ring = wire->ring;
+        const uint64_t mask = (uint64_t)wire->room - 1;
+        const int64_t before = wire->taken, put = wire->put;
+        int64_t taken = before, peak = stage->peak[way];
+        for (; taken < put; taken++) {
+            const dvsim_travel next = ring[(uint64_t)taken & mask];
+            if (next.left != (uint32_t)left) {
+                break;
             }
-            if (stage->offers[next->at] == 0) {
-                offer(p, stage, next->word, next->at);
+            if (taken + DVSIM_AHEAD < put) {
+                const uint32_t later = ring[(uint64_t)(taken + DVSIM_AHEAD) & mask].at;
+                __builtin_prefetch(&offers[later], 1);
+                __builtin_prefetch(&queues[later], 1);
+            }
+            if (offers[next.at] == 0) {
+                offer(p, stage, next.word, next.at);
             } else {
-                push(p, stage, next->word, next->at);
-                if (stage->queues[next->at].length >= peak) {
-                    peak = (int64_t)stage->queues[next->at].length + 1;
+                push(p, stage, next.word, next.at);
+                if (queues[next.at].length >= peak) {
+                    peak = (int64_t)queues[next.at].length + 1;
                 }
             }
         }
-        stage->peak[way] = peak;
+        wire->taken = taken;
+        stage->held[way] += taken - before;
+        stage->peak[way] = taken > before && peak == 0 ? 1 : peak;
         stage->held_sum[way] += stage->held[way];
     }
 }

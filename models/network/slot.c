@@ -3,6 +3,7 @@
 
 typedef struct {
     dvsim_part *part;
+    const dvsim_stage *stage;
     int64_t level;
 } origin;
 
@@ -10,9 +11,10 @@ typedef struct {
 typedef struct {
     const dvsim_peer *peers; /* of each switch */
     int64_t next;            /* level; that of the ports is the last one */
-    dvsim_wire *wire;
-    uint32_t replications, switches; /* of the next level, and of a plane there */
-    uint64_t place;                  /* of the choice, at switch 0 */
+    int way, bits;
+    dvsim_stage *stages;
+    uint32_t switches; /* of a plane of the next level */
+    uint64_t place;    /* of the choice, at switch 0 */
 } course;
 
 static course course_of(const origin *from, uint32_t node)
@@ -27,39 +29,72 @@ static course course_of(const origin *from, uint32_t node)
     return (course){
         .peers = level->peers + out * level->switches,
         .next = next,
-        .wire = &p->stages[next].wires[way],
-        .replications = (uint32_t)p->stages[next].replications,
+        .way = way,
+        .bits = net->stage_bits[next],
+        .stages = p->stages + p->first_stage[next],
         .switches = next == net->params.levels ? (uint32_t)net->params.ports : net->levels[next].switches,
         .place = level->place + node,
     };
 }
 
-/* Packets that left switches of a level go on to the next switch, or to their port; those that left by the same node
- * often follow each other. */
+/* Packets that left switches of a stage by the same node go on to the next switch, or to their port. */
+static inline void pass_on(const origin *from, const course *c, int to_ports, const dvsim_left *left, int64_t count)
+{
+    dvsim_part *p = from->part;
+    const dvsim_network *net = p->network;
+    const dvsim_peer *peers = c->peers;
+    const uint32_t nodes = (uint32_t)(net->params.height * net->params.angles);
+    const uint32_t switches = net->levels[from->level].switches, first = (uint32_t)from->stage->first;
+    const uint64_t came_out = (uint64_t)p->now << net->hops_shift;
+    const uint64_t addresses = (UINT64_C(1) << net->port_shift) - 1;
+    const int64_t turn = p->now & (net->turns - 1), planes = p->planes;
+    const uint32_t now = (uint32_t)p->now;
+    dvsim_wire *wire = NULL;
+    dvsim_travel *ring = NULL;
+    uint64_t mask = 0;
+    uint32_t to_first = 0, replications = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t number = first + (uint32_t)left[i].replication;
+        const uint32_t plane = planes == 1 ? 0 : number / switches, box = number - plane * switches;
+        const dvsim_peer peer = peers[box];
+        uint64_t word = (left[i].word + came_out) | DVSIM_PRESENT;
+        if (!to_ports) {
+            const uint32_t to = (uint32_t)(word >> net->port_shift & net->port_mask);
+            const uint32_t output =
+                dvsim_network_output(p, c->next, peer.box, to, plane, c->place + (uint64_t)box * nodes);
+            word = (word & ~addresses) | net->address_of[output];
+        }
+        const uint32_t goes_to = plane * c->switches + peer.box;
+        if (goes_to - to_first >= replications) { /* another stage than the one before */
+            const dvsim_stage *next = &c->stages[goes_to >> c->bits];
+            wire = &next->wires[c->way][turn];
+            to_first = (uint32_t)next->first;
+            replications = (uint32_t)next->replications;
+            while (wire->put - wire->taken + count - i > wire->room) {
+                if (!dvsim_network_widen(p, wire)) {
+                    return;
+                }
+            }
+            ring = wire->ring;
+            mask = (uint64_t)wire->room - 1;
+        }
+        ring[(uint64_t)wire->put++ & mask] = (dvsim_travel){word, peer.row * replications + goes_to - to_first, now};
+    }
+}
+
+/* What left switches of a stage; those that left by the same node often follow each other. */
 static void take(void *context, const dvsim_left *left, int64_t count)
 {
     const origin *from = context;
-    dvsim_part *p = from->part;
-    const dvsim_network *net = p->network;
-    const uint32_t nodes = (uint32_t)(net->params.height * net->params.angles);
-    const uint32_t switches = net->levels[from->level].switches;
-    const uint64_t came_out = (uint64_t)p->now << net->hops_shift;
-    const uint64_t addresses = (UINT64_C(1) << net->port_shift) - 1;
-    for (int64_t i = 0; i < count;) {
-        const uint32_t node = left[i].node;
-        const course c = course_of(from, node);
-        for (; i < count && left[i].node == node; i++) {
-            const uint32_t replication = (uint32_t)left[i].replication;
-            const uint32_t plane = p->planes == 1 ? 0 : replication / switches, box = replication - plane * switches;
-            const dvsim_peer peer = c.peers[box];
-            uint64_t word = (left[i].word + came_out) | DVSIM_PRESENT;
-            if (c.next < net->params.levels) {
-                const uint32_t to = (uint32_t)(word >> net->port_shift & net->port_mask);
-                const uint32_t output =
-                    dvsim_network_output(p, c.next, peer.box, to, plane, c.place + (uint64_t)box * nodes);
-                word = (word & ~addresses) | net->address_of[output];
-            }
-            dvsim_network_put(p, c.wire, word, peer.row * c.replications + plane * c.switches + peer.box);
+    const int64_t levels = from->part->network->params.levels;
+    for (int64_t same; count > 0; left += same, count -= same) {
+        const course c = course_of(from, left->node);
+        for (same = 1; same < count && left[same].node == left->node; same++) {
+        }
+        if (c.next == levels) {
+            pass_on(from, &c, 1, left, same);
+        } else {
+            pass_on(from, &c, 0, left, same);
         }
     }
 }
@@ -79,14 +114,14 @@ static void count(dvsim_part *p, int64_t **histogram, int64_t *length, int64_t v
     ++(*histogram)[value];
 }
 
-static void deliver(dvsim_part *p)
+static void deliver(dvsim_part *p, dvsim_stage *ports)
 {
     const dvsim_network *net = p->network;
-    dvsim_stage *ports = &p->stages[net->params.levels];
+    int64_t *delivered_at = p->delivered_at + ports->first;
     for (int64_t k = 0; k < p->fresh_count; k++) {
         if (k + DVSIM_AHEAD < p->fresh_count) {
             __builtin_prefetch(&ports->offers[p->fresh[k + DVSIM_AHEAD]], 1);
-            __builtin_prefetch(&p->delivered_at[p->fresh[k + DVSIM_AHEAD]], 1);
+            __builtin_prefetch(&delivered_at[p->fresh[k + DVSIM_AHEAD]], 1);
         }
         const uint64_t word = ports->offers[p->fresh[k]];
         uint64_t birth = word >> net->birth_shift & net->birth_mask;
@@ -100,7 +135,7 @@ static void deliver(dvsim_part *p)
         }
         count(p, &p->hops, &p->hops_length, (int64_t)(word >> net->hops_shift & net->hops_mask));
         count(p, &p->latency, &p->latency_length, latency);
-        p->delivered_at[p->fresh[k]]++;
+        delivered_at[p->fresh[k]]++;
         ports->offers[p->fresh[k]] = 0;
     }
     ports->held[DVSIM_DOWN] -= p->fresh_count;
@@ -108,45 +143,93 @@ static void deliver(dvsim_part *p)
     p->fresh_count = 0;
 }
 
-static void enter(dvsim_part *p)
+static void enter(dvsim_part *p, dvsim_stage *stage, int64_t level)
 {
     const dvsim_network *net = p->network;
     const uint64_t stamp = (0 - (uint64_t)p->now) << net->hops_shift;
-    for (int64_t l = 0; l <= net->top; l++) {
-        dvsim_stage *stage = &p->stages[l];
-        p->failed |= dvsim_vortex_enter(stage->vortex, stage->offers, stamp, stage->entered) != DVSIM_OK;
-        for (uint32_t row = 0; row < net->rows; row++) {
-            const int way = l == net->top ? DVSIM_UP : net->way_of[row];
-            if (l > 0 || way == DVSIM_DOWN) { /* not from the ports */
-                stage->held[way] -= stage->entered[row];
+    p->failed |= dvsim_vortex_enter(stage->vortex, stage->offers, stamp, p->entered) != DVSIM_OK;
+    for (uint32_t row = 0; row < net->rows; row++) {
+        const int way = level == net->top ? DVSIM_UP : net->way_of[row];
+        if (level > 0 || way == DVSIM_DOWN) { /* not from the ports */
+            stage->held[way] -= p->entered[row];
+        }
+    }
+}
+
+static void leave(dvsim_part *p, dvsim_stage *stage, int64_t level)
+{
+    origin from = {p, stage, level};
+    p->failed |= dvsim_vortex_advance(stage->vortex, take, &from) != DVSIM_OK;
+}
+
+/* The switches of a stage in one slot. */
+static void pass(dvsim_part *p, dvsim_stage *stage, int64_t level)
+{
+    const int offers = level == 0 && p->network->params.injection != DVSIM_INJECT_GIVEN;
+    dvsim_network_arrive(p, stage);
+    if (offers) {
+        dvsim_network_offer(p, stage);
+    }
+    if (p->network->params.link_slots > 0) {
+        leave(p, stage, level);
+    }
+    enter(p, stage, level);
+    if (offers) {
+        dvsim_network_offered(p, stage);
+    }
+}
+
+/* So many slots from `now` on, at most `turns`; with `given` it is one. What arrives in them has left before, or
+ * leaves at once where links take no time. */
+static void turn(dvsim_part *p, int64_t now, int64_t slots)
+{
+    const dvsim_network *net = p->network;
+    const int64_t levels = net->params.levels;
+    const int given = net->params.injection == DVSIM_INJECT_GIVEN;
+    p->now = now;
+    for (int64_t l = 0; l < levels && net->params.link_slots == 0; l++) {
+        for (int64_t i = p->first_stage[l]; i < p->first_stage[l + 1]; i++) {
+            leave(p, &p->stages[i], l);
+        }
+    }
+    for (int64_t i = p->first_stage[levels]; i < p->first_stage[levels + 1]; i++) {
+        for (p->now = now; p->now < now + slots; p->now++) {
+            dvsim_network_arrive(p, &p->stages[i]);
+            deliver(p, &p->stages[i]);
+        }
+    }
+    p->now = now;
+    if (given) {
+        dvsim_network_offer_given(p);
+    }
+    for (int64_t l = 0; l < levels; l++) {
+        for (int64_t i = p->first_stage[l]; i < p->first_stage[l + 1]; i++) {
+            for (p->now = now; p->now < now + slots && !p->failed; p->now++) {
+                pass(p, &p->stages[i], l);
             }
         }
     }
+    p->now = now;
+    if (given) {
+        dvsim_network_offered_given(p);
+    }
+    p->now = now + slots;
 }
 
 void dvsim_network_slots(dvsim_part *p, int64_t slots)
 {
     const dvsim_network *net = p->network;
+    const int given = net->params.injection == DVSIM_INJECT_GIVEN;
     const int64_t end = p->now + slots;
-    for (; p->now < end && !p->failed; p->now++) {
-        if (net->params.injection == DVSIM_INJECT_GIVEN && p->words_left == 0) {
-            for (int64_t l = 0; l <= net->top; l++) {
-                dvsim_vortex_skip(p->stages[l].vortex, end - p->now);
+    while (p->now < end && !p->failed) {
+        if (given && p->words_left == 0) {
+            for (int64_t i = 0; i < p->first_stage[net->params.levels]; i++) {
+                dvsim_vortex_skip(p->stages[i].vortex, end - p->now);
             }
             p->now = end;
             return;
         }
-        for (int64_t l = 0; l <= net->top; l++) {
-            origin from = {p, l};
-            p->failed |= dvsim_vortex_advance(p->stages[l].vortex, take, &from) != DVSIM_OK;
-        }
-        dvsim_network_put_until_now(p);
-        for (int64_t i = 0; i <= net->params.levels; i++) {
-            dvsim_network_arrive(p, i);
-        }
-        deliver(p);
-        dvsim_network_offer(p);
-        enter(p);
-        dvsim_network_offered(p);
+        const int64_t left = end - p->now, some = given ? 1 : net->turns;
+        turn(p, p->now, some < left ? some : left);
     }
 }

@@ -18,7 +18,7 @@
 #include "vortex/traffic.h"
 #include "vortex/vortex.h"
 
-enum { DVSIM_MATCHES = 4096, DVSIM_FEW_LANES = 64, DVSIM_MOST_THREADS = 64 };
+enum { DVSIM_MATCHES = 1024, DVSIM_FEW_LANES = 64, DVSIM_MOST_THREADS = 64 };
 
 typedef struct {
     uint64_t packet;

@@ -67,26 +67,33 @@ static void kill(dvsim_network *net, const dvsim_dead_link *link)
     dead[link->plane][link->level][link->box][link->up] = 1;
 }
 
-/* No packet is on a dead cable, up or down. */
+/* No packet is on a dead cable, up or down, of those towards a stage. */
+static void no_dead_cable_in(const dvsim_part *p, const dvsim_stage *stage, int64_t l, int64_t way, int64_t turn)
+{
+    const dvsim_network *net = p->network;
+    const dvsim_wire *wire = stage->wires[way] != NULL ? &stage->wires[way][turn] : &(dvsim_wire){0};
+    const uint32_t switches = net->levels[l].switches;
+    for (int64_t k = wire->taken; k < wire->put; k++) {
+        const uint32_t at = wire->ring[k & (wire->room - 1)].at;
+        const uint32_t row = at / (uint32_t)stage->replications;
+        const uint32_t r = (uint32_t)stage->first + at % (uint32_t)stage->replications, box = r % switches;
+        const uint32_t port = net->port_of[row];
+        const dvsim_peer other = net->levels[l].peers[port * switches + box];
+        const int64_t plane = p->first + r / switches;
+        const int died = way == DVSIM_UP ? dead[plane][l - 1][other.box][net->port_of[other.row] - HALF]
+                                         : dead[plane][l][box][port - HALF];
+        CHECK(!died);
+    }
+}
+
 static void no_dead_cable_carries(const dvsim_network *net)
 {
     for (int64_t i = 0; i < net->part_count; i++) {
         const dvsim_part *p = &net->parts[i];
         for (int64_t l = 0; l < net->params.levels; l++) {
-            for (int way = 0; way < 2; way++) {
-                const dvsim_wire *wire = &p->stages[l].wires[way];
-                const uint32_t switches = net->levels[l].switches;
-                for (int64_t k = wire->taken; k < wire->put; k++) {
-                    const uint32_t at = wire->ring[k & (wire->room - 1)].at;
-                    const uint32_t row = at / (uint32_t)p->stages[l].replications;
-                    const uint32_t r = at % (uint32_t)p->stages[l].replications, box = r % switches;
-                    const uint32_t port = net->port_of[row];
-                    const dvsim_peer other = net->levels[l].peers[port * switches + box];
-                    const int64_t plane = p->first + r / switches;
-                    const int died = way == DVSIM_UP
-                                         ? dead[plane][l - 1][other.box][net->port_of[other.row] - HALF]
-                                         : dead[plane][l][box][port - HALF];
-                    CHECK(!died);
+            for (int64_t s = p->first_stage[l]; s < p->first_stage[l + 1]; s++) {
+                for (int64_t k = 0; k < 2 * net->turns; k++) {
+                    no_dead_cable_in(p, &p->stages[s], l, k % 2, k / 2);
                 }
             }
         }

@@ -11,7 +11,7 @@
 #include "network/network.h"
 #include "vortex/vortex.h"
 
-static int64_t until_failure, asked; /* 0: none fails */
+static _Atomic int64_t until_failure, asked; /* 0: none fails */
 static int threads_fail;
 
 static int fails(void)

@@ -181,8 +181,8 @@ def test_core_agrees_with_the_reference(case):
 
 
 def of_strips(exit_rule, **more):
-    """A network with more switches to a level than one strip has, with moderate load."""
-    shape = {"any": (6, 2, 512, 8), "angle": (4, 1, 256, 150)}[exit_rule]
+    """A network with more switches to a level than one strip or stage has, with moderate load."""
+    shape = {"any": (6, 2, 512, 17), "angle": (4, 1, 256, 150)}[exit_rule]
     angles, levels, ports, planes = shape
     return NetworkParams(
         height=64,
@@ -204,6 +204,7 @@ def of_strips(exit_rule, **more):
 def test_every_layout_is_the_same_network(crossing, exit_rule, injection):
     params = of_strips(exit_rule, crossing=crossing, injection=injection)
     cores = [NetworkCore(replace(params, layout=one)) for one in ("words", "slices", "best")]
+    cores.append(NetworkCore(replace(params, together=1)))  # one stage to a level, not several
     for turn in range(6):
         for core in cores:
             for port in range(params.ports if injection == "given" else 0):
