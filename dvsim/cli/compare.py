@@ -1,9 +1,9 @@
-"""`dvsim compare`: kept results side by side: runs of systems, whatever made them, or studies."""
+"""`dvsim compare`: kept results side by side, whatever made them and of whatever kind."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,11 @@ import click
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import FormFile, folder_option, json_option, typed_text
 from dvsim.cli.terminal import say, tell
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison
-    from dvsim.study.points import PointsStudy
-    from dvsim.study.run import Run
+    from dvsim.study.swept_points import Result
 
 
 @click.command()
@@ -42,9 +41,10 @@ def compare(
 ) -> None:
     """Put kept runs side by side: each statistic, its ratio to the first run, and what differs.
 
-    RUN is the folder of a run, or the name of a scenario: its newest kept run, simulated and
-    emulated, or with --last the last few, whatever was set in them. Rates are compared if they
-    count the same thing, studies point by point. Ratios have a 95 % interval. If two simulated
+    RUN is the folder of a run or of a sweep, or the name of a scenario: its newest kept run,
+    simulated and emulated, or with --last the last few, whatever was set in them. Rates are
+    compared if they count the same thing, studies and sweeps point by point, results of several
+    kinds by the metrics that all have. Ratios have a 95 % interval. If two simulated
     runs have the same seed, it is taken over pairs of replications, so that the effect of their
     common random numbers cancels.
 
@@ -71,46 +71,28 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     """Put side by side what is meant, each result once.
 
     Raises:
-        ScenarioError: If there are not two, or of several kinds.
+        ScenarioError: If there are not two, or they have nothing in common.
     """
     from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
-    from dvsim.study.store import load_result
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
-    _no_sweep(folders)
-    results = [load_result(folder) for folder in folders]
+    results = [_loaded(folder) for folder in folders]
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
-    faults = [
-        Fault(str(folder), None, "", f"is {_about(result)}, and the first is {_about(results[0])}")
-        for folder, result in zip(folders, results, strict=True)
-        if _about(result) != _about(results[0])
-    ]
-    if faults:
-        raise ScenarioError(faults)
-    comparison = compare(results)
-    if not comparison.rows:
-        message = "these studies have no point in common; dvsim show tells what each varies"
-        raise ScenarioError.at(" ".join(names), message)
-    return comparison
+    try:
+        return compare(results)
+    except ValueError as error:
+        raise ScenarioError.at(" ".join(names), str(error)) from error
 
 
-def _no_sweep(folders: Iterable[Path]) -> None:
-    """Refuse folders of sweeps: they keep means, and what is paired are replications."""
+def _loaded(folder: Path) -> Result:
+    """Return the result that is kept in a folder: a run, a study, or the points of a sweep."""
     from dvsim.study.folder import read_manifest
-    from dvsim.study.sweep_table import CSV, KIND
+    from dvsim.study.store import load_result
+    from dvsim.study.sweep_table import KIND, load_swept
+    from dvsim.study.swept_points import SweptPoints
 
-    for folder in folders:
-        if read_manifest(folder).get("backend") == KIND:
-            message = (
-                f"is a sweep; its points are kept runs, named in {folder / CSV}: compare those"
-            )
-            raise ScenarioError.at(folder, message)
-
-
-def _about(result: Run | PointsStudy) -> str:
-    """Return what a result is of."""
-    from dvsim.kinds.find import kind_of
-
-    return str(kind_of(result.scenario).about)
+    if read_manifest(folder).get("backend") == KIND:
+        return SweptPoints(load_swept(folder))
+    return load_result(folder)

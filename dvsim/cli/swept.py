@@ -13,6 +13,7 @@ from dvsim.study.points import finite
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import SweepResult, short
 from dvsim.study.sweeps.trials import PointTrial, Refused
+from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
     Raises:
         ScenarioError: If there is none of that name; with all that there are.
     """
-    from dvsim.report.swept_points import SweptPoints
-
     _check_results(wanted, swept.results)
     return list(wanted) or SweptPoints(swept).drawn
 

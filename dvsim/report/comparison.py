@@ -15,8 +15,8 @@ from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
 from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.scenario.spec import point_text
-from dvsim.study.amounts import estimate_texts
-from dvsim.study.compare import Comparison, Row, interval_notes, names_of
+from dvsim.study.amounts import estimate_texts, joined
+from dvsim.study.compare import Comparison, Row, interval_notes, names_of, sort_of
 from dvsim.study.rate import SYSTEM
 from dvsim.study.statistics import Estimate
 from dvsim.study.table import Cell, Table, changed, number
@@ -28,6 +28,8 @@ READING = (
     "± is half of the 95 % interval over replications. The change against the first is a ratio; of "
     "shares, and where one has 0, a difference, with a sign."
 )
+OWN_METRICS = "Metrics that not all have"
+OWN_KEYS = "Keys that not all have, so that each value stands beside every point of the others"
 MACHINES = (
     "A simulated rate is that of the modelled hardware; an emulated one is that of the machine "
     "that it was measured on. Only with cards that were measured there must the two agree."
@@ -37,16 +39,15 @@ MACHINES = (
 def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
     """Return the page of results side by side; `command` is what makes it."""
     results, labels = comparison.results, labels_of(comparison)
-    what = "studies" if comparison.of_studies else "runs"
     answer, differing, numbers = comparison_sections(comparison)
     made = origin_table(results, [{"run": label} for label in labels])
     again = commands(commands_of(results, command))
     return Page(
-        f"{len(results)} {what} side by side",
+        f"{len(results)} {comparison.what} side by side",
         [
             answer,
             differing,
-            *(study_figures if comparison.of_studies else run_figures)(comparison),
+            *(study_figures if comparison.of_points else run_figures)(comparison),
             numbers,
             Section("origin", "Where it comes from", [made, *again]),
         ],
@@ -59,7 +60,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     whole = [row for row in comparison.rows if row.column == SYSTEM]
     rest = [row for row in comparison.rows if row.column != SYSTEM]
     reading = [Text(text) for text in (READING, *interval_notes(comparison.results))]
-    if comparison.of_studies:
+    if comparison.of_points:
         short = under("Points", [*map(Text, _sentences(comparison, labels)), *reading])
         tables = [_study_table(comparison, labels)]
     else:
@@ -83,10 +84,11 @@ def _results(comparison: Comparison) -> Iterator[Text]:
     """Yield of each result what it is, of a run how fast it was, and where it is kept."""
     names = names_of(comparison.results)
     for index, (result, name) in enumerate(zip(comparison.results, names, strict=True)):
-        title = f"{index + 1}  {result.backend}  {name}: {result.scenario.title}"
-        yield Text(title, "verdict")
-        if not comparison.of_studies:
-            change = comparison.rows[0].changes[index]
+        sort = sort_of(result)
+        title = result.title if sort == "sweeps" else result.scenario.title
+        yield Text(f"{index + 1}  {result.backend}  {name}: {title}", "verdict")
+        if sort == "runs":
+            change = None if comparison.of_points else comparison.rows[0].changes[index]
             yield Text(result.answer + (f"; {change.text()} times 1" if change else ""))
         yield Text(str(result.folder))
     if {result.backend for result in comparison.results} == {"sim", "emu"}:
@@ -154,9 +156,8 @@ def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
 
 
 def _study_table(comparison: Comparison, labels: Sequence[str]) -> Table:
-    """Tabulate the metrics of every point that all studies have."""
-    shown = comparison.results[0].SHOWN
-    rows = [row for row in comparison.rows if row.metric in shown]
+    """Tabulate the metrics of every point that all have."""
+    rows = [row for row in comparison.rows if row.metric in comparison.shown]
     names = [
         [*(_plain(value) for value in (row.point or {}).values()), _metric(row)] for row in rows
     ]
@@ -204,7 +205,8 @@ def _estimate(value: Estimate | None, unit: float) -> list[Cell]:
 
 
 def _metric(row: Row) -> str:
-    return row.metric if row.unit == "1" else f"{row.metric}, {row.unit}"
+    unit = "MB/s" if row.unit == "B/s" else row.unit
+    return row.metric if unit == "1" else f"{row.metric}, {unit}"
 
 
 def _plain(value: object) -> str:
@@ -241,21 +243,28 @@ def forests(comparison: Comparison) -> list[Drawing]:
 
 
 def metrics_of(comparison: Comparison) -> list[str]:
-    """Choose the metrics that say something about any of the studies, and that rows have."""
+    """Return the metrics that figures have: those of tables that rows have."""
     there = {row.metric for row in comparison.rows}
-    chosen = dict.fromkeys(metric for study in comparison.results for metric in study.drawn)
-    return [metric for metric in chosen if metric in there]
+    return [name for name in comparison.shown if name in there]
 
 
 def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     """Return in words between what ratios lie, how many points all share, and what is left out."""
     texts = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
-    texts.append(f"{len(comparison.points)} points are in all of them.")
-    return texts + [
+    if comparison.single:
+        numbers = joined([str(number) for number in comparison.single])
+        texts.append(f"{numbers}, with one point, beside {len(comparison.points)} points.")
+    elif comparison.points != [{}]:
+        texts.append(f"{len(comparison.points)} points are in all of them.")
+    texts += [
         f"Only in some, left out of {number}: {_points_text(points)}."
         for number, points in enumerate(comparison.unmatched, start=1)
         if points
     ]
+    for what, own in ((OWN_KEYS, comparison.own_keys), (OWN_METRICS, comparison.own_metrics)):
+        parts = [f"{n} has {', '.join(names)}" for n, names in enumerate(own, start=1) if names]
+        texts += [f"{what}: {'; '.join(parts)}."] if parts else []
+    return texts
 
 
 def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
@@ -269,8 +278,12 @@ def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
-            texts.append(f"{name_of(comparison.results[0], metric)} {spread}")
+            texts.append(f"{_label(comparison, metric)} {spread}")
     return f"{label}, in times of the first: {'; '.join(texts)}" if texts else ""
+
+
+def _label(comparison: Comparison, metric: str) -> str:
+    return comparison.metrics[metric].label or metric.replace("_", " ")
 
 
 def study_forests(
@@ -281,7 +294,7 @@ def study_forests(
     for metric in metrics:
         rows = [row for row in comparison.rows if row.metric == metric][:MOST_ROWS]
         names = [named(row.point or {}) or "the run" for row in rows]
-        title = name_of(comparison.results[0], metric).capitalize()
+        title = _label(comparison, metric).capitalize()
         drawn += _forest(metric, title, names, rows, labels)
     return drawn
 
@@ -293,7 +306,9 @@ def overlaid_curves(
 
     There is none where they have no such key, or not the same, or its values are no numbers.
     """
-    sweeps = [Sweep(study) for study in comparison.results]
+    sweeps = [Sweep(result) for result in comparison.results if sort_of(result) != "runs"]
+    if len(sweeps) < len(comparison.results):
+        return []
     first = sweeps[0]
     alike = all(sweep.key == first.key and sweep.numeric for sweep in sweeps)
     if first.key is None or not alike:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from dvsim.study.amounts import amount_text, estimate_text, number_text
 
 if TYPE_CHECKING:
-    from dvsim.report.swept_points import SweptPoints
     from dvsim.study.points import PointsStudy
+    from dvsim.study.swept_points import SweptPoints
 
     Points = PointsStudy | SweptPoints
 

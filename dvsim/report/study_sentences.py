@@ -12,7 +12,7 @@ from dvsim.study.amounts import counted, joined, number_text
 from dvsim.study.points import PointsStudy, flow_text
 
 if TYPE_CHECKING:
-    from dvsim.report.swept_points import SweptPoints
+    from dvsim.study.swept_points import SweptPoints
 
 MOST_LINES = 4  # whose figures are said; the table has all
 MOST_VALUES = 6  # of a key without numbers

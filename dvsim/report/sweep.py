@@ -16,8 +16,8 @@ from dvsim.scenario.units import is_number, value_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.report.swept_points import SweptPoints
     from dvsim.study.points import PointsStudy
+    from dvsim.study.swept_points import SweptPoints
 
 LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
 

@@ -13,9 +13,9 @@ from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.report.sweep import Sweep
-from dvsim.report.swept_points import SweptPoints
 from dvsim.scenario.find import is_file
 from dvsim.study.sweep_table import short
+from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Cell, Table, number
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dvsim.report.compare import PRINTED
 from dvsim.study.changes import changes_of
@@ -78,9 +80,6 @@ def to_csv(table: pd.DataFrame) -> bytes:
 
 def to_parquet(table: pd.DataFrame) -> bytes:
     """Write the table as Parquet without metadata, so that equal tables give equal bytes."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     plain = table.copy()
     for name in filter(lambda name: pd.api.types.is_object_dtype(plain[name]), plain.columns):
         plain[name] = plain[name].map(lambda value: None if value is None else str(value))

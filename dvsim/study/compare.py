@@ -1,35 +1,31 @@
 """Results side by side: what they have in common, number by number, and in what they differ.
 
-Runs of any systems and backends, or studies that share metrics. Rates of runs are compared where
-they count the same thing: pieces only if all runs count them, whole messages always. Points belong
-together if every key that any of them varies has the same value at both, varied there or
-fixed; keys that only say how long a point is run do not count, unless nothing else tells points
-apart. What was asked differently is told, not refused.
+Runs of systems have their statistics compared: rates where they count the same thing, pieces only
+if all runs count them, whole messages always. Of results of any kinds, runs beside studies and
+sweeps too, the metrics that all have are compared, at the points that belong together: see
+`dvsim.study.matching`. What was asked differently is told, not refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from dvsim.kinds.find import kind_of
-from dvsim.scenario.spec import plain
-from dvsim.study.amounts import counted
+from dvsim.kinds.base import Metric
+from dvsim.study.amounts import counted, joined
 from dvsim.study.changes import changes_of
-from dvsim.study.facts import LENGTHS, facts_of_run, facts_of_study, parameters_of
+from dvsim.study.facts import facts_of_points, facts_of_run, parameters_of
 from dvsim.study.manifest import asked_json
+from dvsim.study.matching import Matched, match, shared_metrics
+from dvsim.study.measured import Measured, measured
 from dvsim.study.paired import Change, Each, Kind, change
-from dvsim.study.points import PointsStudy
+from dvsim.study.points import Points
 from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import STATISTICS
-
-Result = Run | PointsStudy
-
-Point = tuple[tuple[str, Any], ...]
-"""Keys with their values, by which points of several studies are matched."""
+from dvsim.study.swept_points import Result, SweptPoints
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,8 @@ class Row:
         changes: What became of the value of the first; None of the first, and where there is
             nothing to compare.
         metric, unit: What; of a run a statistic.
-        point: Of studies the keys that tell points apart, with their values.
-        column, reading: Of runs; `column` is `SYSTEM` for all receivers together.
+        point: The keys that tell points apart, with their values; None of runs of systems alone.
+        column, reading: Of runs of systems; `column` is `SYSTEM` for all receivers together.
     """
 
     values: tuple[Estimate | None, ...]
@@ -82,33 +78,50 @@ class Comparison:
 
     Attributes:
         rows: Of what all results have.
-        unmatched: Of each study its points that not all have.
+        metrics, shown: Unless all are runs of systems: the metrics that all have, as the first
+            describes them, and those of them that a table for people has.
+        single: The numbers, from 1, of results with one point beside others with several.
+        unmatched: Of each result its points that match none of another.
+        own_metrics, own_keys: Of each result the metrics and varied keys that another has not.
     """
 
     results: tuple[Any, ...]
     differences: tuple[Difference, ...]
     rows: tuple[Row, ...]
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+    single: tuple[int, ...] = ()
     unmatched: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    own_metrics: tuple[tuple[str, ...], ...] = ()
+    own_keys: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def of_studies(self) -> bool:
-        """Whether studies are compared, point by point."""
-        return bool(kind_of(self.results[0].scenario).studies)
+    def of_points(self) -> bool:
+        """Whether metrics are compared at points, not the statistics of runs of systems."""
+        return bool(self.metrics)
+
+    @property
+    def what(self) -> str:
+        """What is compared: runs, studies, sweeps, or results of several sorts."""
+        sorts = set(map(sort_of, self.results))
+        return sorts.pop() if len(sorts) == 1 else "results"
 
     @property
     def points(self) -> list[Mapping[str, Any]]:
-        """The points that all studies have, in the order of the first."""
+        """The points that are compared, in the order of the first result."""
         return [dict(p) for p in dict.fromkeys(tuple((r.point or {}).items()) for r in self.rows)]
 
     def as_json(self) -> dict[str, object]:
         """Return the comparison as JSON types."""
         results = [
-            asked_json(result) | {"backend": result.backend, "manifest": result.manifest}
+            (result.asked_json if isinstance(result, SweptPoints) else asked_json(result))
+            | {"backend": result.backend, "manifest": result.manifest}
             for result in self.results
         ]
+        own = {name: list(map(list, getattr(self, name))) for name in OWN}
         return {
-            "studies" if self.of_studies else "runs": results,
-            **({"unmatched": list(map(list, self.unmatched))} if self.of_studies else {}),
+            self.what: results,
+            **(own if self.of_points else {}),
             "differences": [
                 {"what": item.what, "values": list(item.values)} for item in self.differences
             ],
@@ -116,24 +129,37 @@ class Comparison:
         }
 
 
+def sort_of(result: Result) -> str:
+    """Return which sort of results one is of: runs of systems, studies, or sweeps."""
+    if isinstance(result, SweptPoints):
+        return "sweeps"
+    return "studies" if isinstance(result, Points) else "runs"
+
+
+OWN = ("unmatched", "own_metrics", "own_keys")
+
+
 def compare(results: Sequence[Result]) -> Comparison:
-    """Put two or more results side by side: runs, or studies.
+    """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
-        ValueError: If there are fewer, or they share no metrics.
+        ValueError: If there are fewer, or they share no metrics or no points.
     """
-    studies = [result for result in results if kind_of(result.scenario).studies]
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
-    if studies and len(studies) < len(results):
-        raise ValueError("a run and a study share no metrics")
-    if studies:
-        return _of_studies(cast("Sequence[PointsStudy]", studies))
+    if any(isinstance(result, Points) for result in results):
+        return _of_points([measured(result) for result in results])
     runs = cast("Sequence[Run]", results)
     return Comparison(tuple(runs), tuple(_differences(runs)), tuple(_run_rows(runs)))
 
 
-def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Row:
+def side_by_side(
+    each: Sequence[Each],
+    common: Sequence[bool],
+    *,
+    share: bool = False,
+    means: Sequence[Estimate | None] = (),
+) -> Row:
     """Put the values of results side by side.
 
     Args:
@@ -141,8 +167,12 @@ def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) 
         common: Of each result whether its replications had the random numbers of those of the
             first.
         share: Shares are subtracted, not divided; so is everything if one of the results has 0.
+        means: Of each result the mean that is kept in the place of replications, if it is.
     """
-    values = tuple(estimate(by_number.values()) if by_number else None for by_number in each)
+    values = tuple(
+        mean or (estimate(by_number.values()) if by_number else None)
+        for mean, by_number in zip(means or [None] * len(each), each, strict=True)
+    )
     nothing = any(mean is not None and mean.value == 0 for mean in values)
     kind: Kind = "difference" if share or nothing else "ratio"
     changes = [
@@ -158,13 +188,17 @@ def names_of(results: Sequence[Result]) -> list[str]:
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
     """
     names = [
-        changes_of(result.scenario).name + ", emulated" * (result.manifest.get("backend") == "emu")
+        result.name
+        if isinstance(result, SweptPoints)
+        else changes_of(result.scenario).name
+        + ", emulated" * (result.manifest.get("backend") == "emu")
         for result in results
     ]
     facts = [
         {
-            result.scenario.LENGTH: f"{changes_of(result.scenario).length:.3g} of its "
-            f"{result.scenario.LENGTH}",
+            "length": ""
+            if isinstance(result, SweptPoints)
+            else f"{changes_of(result.scenario).length:.3g} of its {result.scenario.LENGTH}",
             "seed": f"seed {result.seed}",
             "replications": counted(result.replications),
             "version": f"version {result.manifest.get('version')}",
@@ -184,12 +218,14 @@ def names_of(results: Sequence[Result]) -> list[str]:
 def in_common(results: Sequence[Result]) -> list[bool]:
     """Say of each result whether its replications had the random numbers of those of the first.
 
-    They had if both were simulated with one seed; what an emulated run met on its machine no other
-    run has met.
+    They had if both are of one kind and were simulated with one seed; what an emulated run met on
+    its machine no other run has met.
     """
+    kinds = [getattr(result.scenario, "KIND", None) for result in results]
     first = results[0]
     return [
-        first.simulated and result.simulated and result.seed == first.seed for result in results
+        first.simulated and result.simulated and result.seed == first.seed and kind == kinds[0]
+        for result, kind in zip(results, kinds, strict=True)
     ]
 
 
@@ -211,6 +247,9 @@ def interval_notes(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _note(first: Result, other: Result, *, common: bool) -> str:
+    for result in (first, other):
+        if isinstance(result, SweptPoints) and any(run is None for run, _ in result.runs):
+            return f"no interval where a run is gone from {result.manifest.get('runs')}"
     if first.replications != other.replications:
         return f"no interval, {first.replications} and {other.replications} replications"
     if first.replications < 2:
@@ -249,7 +288,7 @@ def _run_rows(runs: Sequence[Run]) -> Iterator[Row]:
 
 def _row(key: tuple[str, str, str], unit: str, each: Sequence[Each], common: Sequence[bool]) -> Row:
     column, reading, statistic = key
-    row = sides(each, common, share=statistic == "empty")
+    row = side_by_side(each, common, share=statistic == "empty")
     return replace(row, metric=statistic, unit=unit, column=column, reading=reading)
 
 
@@ -294,67 +333,74 @@ def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
             yield Difference(name, tuple(parameters[name].text for parameters in cards))
 
 
-def _of_studies(studies: Sequence[PointsStudy]) -> Comparison:
-    units = [study.METRICS.items() for study in studies]
-    metrics = [metric for metric in units[0] if all(metric in other for other in units)]
-    if not metrics:
-        raise ValueError("these studies share no metrics")
-    keys = matching_keys(studies)
-    numbers = [_point_numbers(study, keys) for study in studies]
-    shared = [point for point in numbers[0] if all(point in other for other in numbers)]
-    unmatched = [
-        tuple(dict(point) for point in points if point not in set(shared)) for points in numbers
-    ]
-    facts = [facts_of_study(study, keys) for study in studies]
-    rows = tuple(_study_rows(studies, metrics, numbers, shared))
-    return Comparison(tuple(studies), tuple(unlike(facts)), rows, tuple(unmatched))
+def _of_points(sides: Sequence[Measured]) -> Comparison:
+    results = tuple(side.result for side in sides)
+    shared = shared_metrics(sides)
+    if not shared:
+        raise ValueError(_nothing_shared(sides))
+    matched = match([side.keys for side in sides])
+    if not matched.points:
+        varied = (f"varies {', '.join(side.keys.names)}" for side in sides)
+        raise ValueError(f"they have no point in common: {_each(results, varied)}")
+    single = [n for n, side in enumerate(sides, start=1) if len(side.keys.points) == 1]
+    shown = [name for side in sides for name in side.shown if name in shared]
+    return Comparison(
+        results,
+        tuple(unlike(_facts(results, matched.keys))),
+        tuple(_point_rows(sides, shared, matched)),
+        {name: sides[0].metrics[name] for name in shared},
+        tuple(dict.fromkeys(shown)) or tuple(shared),
+        tuple(single) if len(single) < len(sides) else (),
+        tuple(map(tuple, matched.unmatched)),
+        tuple(tuple(name for name in side.metrics if name not in shared) for side in sides),
+        tuple(map(tuple, matched.own)),
+    )
 
 
-def matching_keys(studies: Sequence[PointsStudy]) -> list[str]:
-    """Return the keys that tell the points of studies apart, in the order of the first."""
-    keys = list(dict.fromkeys(key for study in studies for key in study.scenario.keys))
-    distinguishing = [key for key in keys if key not in LENGTHS]
-    counts = [len(_point_numbers(study, distinguishing)) for study in studies]
-    tell = counts == [len(study.scenario.points) for study in studies]
-    return distinguishing if tell else keys
+def _each(results: Sequence[Result], texts: Iterable[str]) -> str:
+    named = zip(names_of(results), texts, strict=True)
+    return "; ".join(f"{name} {text}" for name, text in named)
 
 
-def _point_numbers(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
-    """Return the number of each point by its keys."""
-    scenario = study.scenario
-    settings = (scenario.at(number) for number in range(len(scenario.points)))
-    named = [tuple((key, plain(setting.get(key))) for key in keys) for setting in settings]
-    return {point: number for number, point in enumerate(named)}
+def _nothing_shared(sides: Sequence[Measured]) -> str:
+    """Say which metrics each result has, and which of them only have a name in common."""
+    results = [side.result for side in sides]
+    text = f"they share no metrics: {_each(results, map(_metrics_text, sides))}"
+    first, *others = (side.metrics for side in sides)
+    alike = [name for name in first if all(name in other for other in others)]
+    return f"{text}; {joined(alike)} differ in unit or meaning" if alike else text
 
 
-def _study_rows(
-    studies: Sequence[PointsStudy],
-    metrics: Sequence[tuple[str, str]],
-    by_point: Sequence[Mapping[Point, int]],
-    shared: Sequence[Point],
+def _metrics_text(side: Measured) -> str:
+    metrics = side.metrics.items()
+    units = {name: "" if metric.unit == "1" else f" ({metric.unit})" for name, metric in metrics}
+    return f"has {', '.join(name + unit for name, unit in units.items())}"
+
+
+def _facts(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, str]]:
+    """Return what may differ; of results of several kinds only what each of them has."""
+    facts = [facts_of_points(result, keys) for result in results]
+    if len({fact.get("kind") for fact in facts}) == 1 and not any(
+        isinstance(result, SweptPoints) for result in results
+    ):
+        return facts
+    return [{k: v for k, v in fact.items() if all(k in other for other in facts)} for fact in facts]
+
+
+def _point_rows(
+    sides: Sequence[Measured], metrics: Sequence[str], matched: Matched
 ) -> Iterator[Row]:
-    common, tables = in_common(studies), [_values(study) for study in studies]
-    flow = [study.flow_errors() for study in studies]
-    for point in shared:
-        numbers = [of_study[point] for of_study in by_point]
-        for metric, unit in metrics:
-            each = [table.get((n, metric), {}) for table, n in zip(tables, numbers, strict=True)]
+    common = in_common([side.result for side in sides])
+    for point, numbers in matched.points:
+        at = list(zip(sides, numbers, strict=True))
+        flow = any(number in side.flow for side, number in at)  # replications are equal there
+        for metric in metrics:
+            unit = sides[0].metrics[metric].unit
+            each = [side.each(number, metric, unit) for side, number in at]
             if not any(each):
                 continue
-            if any(number in errors for number, errors in zip(numbers, flow, strict=True)):
-                # replications are equal there: no interval
+            if flow:
                 each = [dict(list(values.items())[:1]) for values in each]
-            row = sides(each, common, share=unit == "1")
+            means = [side.mean(number, metric, unit) for side, number in at]
+            row = side_by_side(each, common, share=unit == "1", means=means)
             yield replace(row, metric=metric, unit=unit, point=dict(point))
-
-
-def _values(study: PointsStudy) -> Mapping[tuple[int, str], Each]:
-    """Return each metric of each point by replication; what is not a number is absent."""
-    by_point: dict[tuple[int, str], dict[int, float]] = {}
-    points, replications = (study.points[name].tolist() for name in ("point", "replication"))
-    for metric in study.METRICS:
-        rows = zip(points, replications, study.points[metric].tolist(), strict=True)
-        for point, replication, value in rows:
-            if value == value:  # noqa: PLR0124 - not a number
-                by_point.setdefault((point, metric), {})[replication] = value
-    return by_point

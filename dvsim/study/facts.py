@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dvsim.kinds.find import kind_of
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.types import Parameter
 from dvsim.study.emulated_text import known_of
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.study.swept_points import Result, SweptPoints
 
 LENGTHS = ("slots", "warmup", "messages")
 """Keys that say how long a point is run."""
@@ -82,23 +83,31 @@ def _column(column: Any) -> str:  # noqa: ANN401 - a Column
     return f"{receivers}, iterations {', '.join(map(str, column.iterations))}"
 
 
-def facts_of_study(study: PointsStudy, varied: Sequence[str]) -> dict[str, str]:
+def facts_of_points(result: Result, varied: Sequence[str]) -> dict[str, str]:
     """Return everything that may differ, in words: what was asked, but for what is varied."""
-    facts = {
-        "scenario": study.scenario.name,
-        "points": str(len(study.scenario.points)),
-        "seed": str(study.seed),
-        "replications": str(study.replications),
-        "version": str(study.manifest.get("version", "–")),
+    scenario = result.scenario
+    if isinstance(result, SweptPoints):
+        name, count, swept = result.swept.name, len(result.points), result.swept.keys
+    else:
+        name, count, swept = result.scenario.name, len(result.scenario.points), ()
+    facts = {} if scenario is None else {"kind": str(kind_of(scenario).about)}
+    facts |= {
+        "scenario": name,
+        "points": str(count),
+        "seed": str(result.seed),
+        "replications": str(result.replications),
+        "version": str(result.manifest.get("version", "–")),
     }
-    data = tomllib.loads(to_toml(study.scenario))
+    if scenario is None:
+        return facts
+    data = tomllib.loads(to_toml(scenario))
     tables = {name: data[name] for name in data if isinstance(data[name], Mapping)}
     for table in ("tolerance", "compare", "record"):
         tables.pop(table, None)
-    skipped = {*varied, *(key for key in LENGTHS if key in study.scenario.keys)}
+    skipped = {*varied, *(key for key in LENGTHS if key in scenario.keys)}
     for path, value in _leaves(tables, ()):
         named = path[2] if path[:2] == ("network", "switch") else path[1]
-        if named not in skipped:
+        if named not in skipped and dotted(path) not in swept:
             facts[dotted(path)] = str(value)
     return facts
 

@@ -19,7 +19,7 @@ from dvsim.study.compare import compare
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
 from dvsim.study.manifest import run_facts
-from dvsim.study.store import write_result
+from dvsim.study.store import load_result, write_result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
 LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
@@ -222,23 +222,74 @@ def test_runs_of_one_second_are_in_the_order_in_which_they_were_kept(tmp_path):
         assert folders_of("h3/fdr-256", tmp_path) == order[2:]
 
 
-def test_a_run_and_a_study_are_not_compared(kept, tmp_path):
+def test_where_nothing_is_shared_the_metrics_of_each_are_named(kept):
     root, _, _, _ = kept
     study = load("switch/zero-load", ["traffic.slots=100"])
     run_scenarios([study], out=root, replications=2, workers=1)
     done = dvsim("compare", "h3/fdr-256", "switch/zero-load", "--runs", root)
     assert done.returncode == 2
-    assert "is of a switch or network alone, and the first is of a system" in done.stderr
+    assert "they share no metrics: h3/fdr-256" in done.stderr
+    assert "has delivered_rate (1/s), payload_rate (B/s), " in done.stderr
+    assert "; switch/zero-load" in done.stderr and "throughput (packets/slot/input)" in done.stderr
 
 
-def test_a_sweep_is_no_side_of_a_comparison(kept, tmp_path):
-    _, first, _, _ = kept
-    (tmp_path / "manifest.json").write_text(
-        json.dumps(first.manifest | {"backend": "sweep"}), "utf-8"
-    )
-    done = dvsim("compare", tmp_path, first.folder)
-    assert done.returncode == 2
-    assert f"{tmp_path}: is a sweep; its points are kept runs" in done.stderr
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A sweep of two points, the same with one other point, and the runs below them."""
+    folder = tmp_path_factory.mktemp("swept")
+    few = ("--scale", "0.002", "--replications", "2", "--workers", "1")
+    keep = ("--out", folder / "runs", "--sweeps", folder / "sweeps")
+    sizes = [("8", "256"), ("8", "2048")]
+    for values in sizes:
+        vary = f"workload.message_bytes={','.join(values)}"
+        done = dvsim("sweep", "h3/fdr-8", "--vary", vary, *few, *keep)
+        assert done.returncode == 0, done.stderr
+    return folder, sorted((folder / "sweeps" / "h3").iterdir())
+
+
+def test_every_point_of_a_sweep_stands_beside_a_run(swept):
+    folder, sweeps = swept
+    (run,) = [
+        path
+        for path in (folder / "runs" / "h3" / "fdr-8").iterdir()
+        if load_result(path).scenario.workload.message_bytes == 8
+    ]
+    done = dvsim("compare", run, sweeps[0], "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [one["backend"] for one in found["results"]] == ["sim", "sweep"]
+    rates = [row for row in found["rows"] if row["metric"] == "delivered_rate"]
+    assert {row["point"]["message_bytes"] for row in rates[:1]} == {8} and len(rates) == 2
+    same, other = (row["changes"][1] for row in rates)
+    assert (same["ratio"], same["low"], same["paired"]) == (1, 1, True)  # the same run
+    assert other["low"] < other["ratio"] < other["high"] and other["paired"]
+    text = dvsim("compare", run, sweeps[0], "--report", folder / "page.html").stdout
+    assert "  1, with one point, beside 2 points." in text.splitlines()
+    assert "  2/1: paired over replications: seed 1 drew the same numbers for both" in text
+    page = (folder / "page.html").read_text("utf-8")
+    assert "2 results side by side" in page and 'id="forest-delivered_rate"' in page
+
+
+def test_sweeps_are_matched_by_what_they_vary(swept):
+    _, sweeps = swept
+    found = json.loads(dvsim("compare", *sweeps, "--json").stdout)
+    assert {row["point"]["message_bytes"] for row in found["rows"]} == {8}
+    assert [len(points) for points in found["unmatched"]] == [1, 1]
+
+
+def test_of_runs_that_are_gone_the_means_are_compared(swept, tmp_path):
+    import shutil
+
+    _, sweeps = swept
+    lone = shutil.copytree(sweeps[0], tmp_path / sweeps[0].name)
+    manifest = json.loads((lone / "manifest.json").read_text("utf-8"))
+    (lone / "manifest.json").write_text(json.dumps(manifest | {"runs": str(tmp_path / "gone")}))
+    done = dvsim("compare", sweeps[0], lone)
+    assert done.returncode == 0, done.stderr
+    assert f"  2/1: no interval where a run is gone from {tmp_path / 'gone'}" in done.stdout
+    rates = [row.split() for row in done.stdout.splitlines() if "delivered_rate" in row]
+    assert [row[3:5] for row in rates] == [row[5:7] for row in rates]  # each with its interval
+    assert [row[-1] for row in rates] == ["1", "1"]
 
 
 def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):

@@ -1,6 +1,7 @@
 """Are the right points of studies put beside each other, and what is left out?"""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from switch_desk import small
@@ -10,7 +11,9 @@ from dvsim.report import render_comparison
 from dvsim.report.comparison import comparison_sections, overlaid_curves
 from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare, matching_keys
+from dvsim.study.compare import compare
+from dvsim.study.matching import matching_keys
+from dvsim.study.measured import PointKeys
 from dvsim.study.table import Table
 
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
@@ -27,7 +30,8 @@ def studies(tmp_path_factory):
 
 def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
     every, one_load, _ = studies
-    assert matching_keys([every, one_load]) == ["height", "load"]  # slots is how long it ran
+    keys = [PointKeys.of(study.scenario) for study in (every, one_load)]
+    assert matching_keys(keys) == ["height", "load"]  # slots is how long it ran
     found = compare([every, one_load])
     assert found.points == [{"height": 4, "load": 0.2}, {"height": 16, "load": 0.2}]
     assert [point["load"] for point in found.unmatched[0]] == [0.1, 0.3, 0.1, 0.3]
@@ -94,14 +98,47 @@ def test_there_is_no_curve_without_a_common_axis(studies):
     assert overlaid_curves(compare([every, one_load]), ["1", "2"], ["throughput"]) == []
 
 
-def test_one_study_or_two_kinds_cannot_be_compared(studies):
-    (other,) = run_scenarios(
-        [load("zeromq/latency", ["workload.messages=2", "workload.message_bytes=8"])],
-        replications=1,
-        workers=1,
-        out=None,
-    )
+def test_one_point_stands_beside_every_point(studies):
+    every, _, _ = studies
+    path = Path(every.scenario.path)
+    asked = ["traffic.load=0.2", "switch.height=4", "traffic.slots=400"]
+    (alone,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
+    found = compare([alone, every])
+    assert len(alone.scenario.points) == 1 and len(found.points) == 6 and found.single == (1,)
+    rows = [row for row in found.rows if row.metric == "throughput"]
+    assert len({row.values[0] for row in rows}) == 1 and len({row.values[1] for row in rows}) == 6
+
+
+@pytest.fixture(scope="module")
+def latency():
+    """A study of messaging over hosts."""
+    asked = ["workload.messages=20", "workload.message_bytes=8"]
+    scenarios = [load("zeromq/latency", asked)]
+    return run_scenarios(scenarios, replications=2, workers=1, out=None)[0]
+
+
+def test_studies_of_two_kinds_are_compared_by_what_both_measure(latency):
+    cluster = load("rabbit/one", ["workload.seconds=2"])
+    (study,) = run_scenarios([cluster], replications=2, workers=1, out=None)
+    found = compare([latency, study])
+    assert "p50" in found.metrics and found.metrics["p50"].unit == "us"
+    first = study.estimates().set_index("metric")["value"]
+    (row, *_) = [row for row in found.rows if row.metric == "p50"]
+    assert row.values[1].value == pytest.approx(1000 * first["p50"])  # ms there
+    assert row.changes[1].paired is False  # kinds share no random numbers, whatever the seed
+    assert "fsyncs" in found.own_metrics[1] and "latency" in found.own_metrics[0]
+    kinds = [one.values for one in found.differences if one.what == "kind"]
+    assert kinds == [("of messaging over hosts", "of a RabbitMQ cluster")]
+    text = "\n".join(map(str, lines(comparison_sections(found))))
+    assert "Metrics that not all have: 1 has " in text
+
+
+def test_a_name_alone_is_no_common_metric(studies, latency):
     with pytest.raises(ValueError, match="needs two runs, not 1"):
         compare([studies[0]])
-    with pytest.raises(ValueError, match="share no metrics"):
-        compare([studies[0], other])
+    with pytest.raises(ValueError, match=r"share no metrics: .* p50, p99 and max differ in unit"):
+        compare([studies[0], latency])
+    cluster = load("rabbit/one", ["workload.seconds=2"])
+    (study,) = run_scenarios([cluster], replications=1, workers=1, out=None)
+    with pytest.raises(ValueError, match="blocked and waiting differ in unit or meaning"):
+        compare([studies[0], study])  # "blocked" is a share in both, of descents and of time

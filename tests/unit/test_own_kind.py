@@ -86,6 +86,37 @@ def test_what_is_not_there_yet_says_so(asked, more, said):
     assert (status, said in err) == (2, True), err
 
 
+def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
+    few = ("--set", "queue.customers=5_000", "--replications", "3", "--workers", "1")
+    alone = tmp_path / "alone.toml"
+    text = (tmp_path / "queue.toml").read_text()
+    alone.write_text(text.partition("[[vary]]")[0] + "load = 0.5\n")
+    ran = asked("run", "alone.toml", *few, "--json")
+    one = json.loads(ran[1])["runs"][0]["folder"]
+    for words in (
+        ("run", "queue.toml", *few),
+        ("sweep", "alone.toml", "--vary", "queue.load=0.5,0.6", *few),
+        ("run", "irregular/fdr", "--replications", "1", "--workers", "1"),
+    ):
+        status, _, err = asked(*words)
+        assert status == 0, err
+    (swept,) = (tmp_path / "sweeps").glob("alone-*")
+    status, out, err = asked("compare", one, str(swept), "--json")
+    assert status == 0, err
+    waits = [row for row in json.loads(out)["rows"] if row["metric"] == "wait"]
+    assert [row["point"] for row in waits] == [{"load": 0.5}, {"load": 0.6}]
+    assert waits[0]["changes"][1]["ratio"] == 1 and waits[1]["changes"][1]["paired"]
+    status, out, err = asked("compare", "queue", str(swept), "--report", "beside.md")
+    assert status == 0, err
+    assert "| 0.5 | wait, services |" in (tmp_path / "beside.md").read_text("utf-8")
+    assert "Only in some, left out of 1: load 0.8." in out
+    status, _, err = asked("compare", "queue", "irregular/fdr")
+    assert status == 2
+    assert (
+        "they share no metrics: queue has wait (services), busy; irregular/fdr has time (s)" in err
+    )
+
+
 def test_it_has_pages(asked, tmp_path):
     status, _, err = asked("run", "queue.toml", "--replications", "3", "--report", "page.md")
     assert status == 0, err

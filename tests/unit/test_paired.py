@@ -9,7 +9,7 @@ import pytest
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study import paired
-from dvsim.study.compare import compare, in_common, interval_notes, sides
+from dvsim.study.compare import compare, in_common, interval_notes, side_by_side
 from dvsim.study.paired import Change, change
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
@@ -112,11 +112,13 @@ def test_nothing_is_divided_by_nothing():
 
 def test_shares_and_zeros_are_subtracted():
     ones, none = {1: 1.0, 2: 1.0}, {1: 0.0, 2: 0.0}
-    assert sides([ones, none], [True, True]).changes[1] == Change("difference", -1, -1, -1, True)
-    assert sides([none, none], [True, True]).changes[1].text() == "+0 ± 0"
-    assert sides([ones, ones], [True, True], share=True).changes[1].kind == "difference"
-    assert sides([ones, ones], [True, True]).changes[1].text() == "1 ± 0%"
-    assert sides([ones, {}], [True, True]).values[1] is None
+    assert side_by_side([ones, none], [True, True]).changes[1] == Change(
+        "difference", -1, -1, -1, True
+    )
+    assert side_by_side([none, none], [True, True]).changes[1].text() == "+0 ± 0"
+    assert side_by_side([ones, ones], [True, True], share=True).changes[1].kind == "difference"
+    assert side_by_side([ones, ones], [True, True]).changes[1].text() == "1 ± 0%"
+    assert side_by_side([ones, {}], [True, True]).values[1] is None
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 from dvsim.report.page import html
 from dvsim.report.saturation import Offered, saturated, sentence
 from dvsim.report.swept import answer_sentences, curves, swept_page
-from dvsim.report.swept_points import SweptPoints
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.swept_points import SweptPoints
 
 
 @cache

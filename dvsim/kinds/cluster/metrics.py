@@ -28,7 +28,7 @@ METRICS: Mapping[str, Metric] = {
     "stranded": Metric("messages"),  # at the end in queues that no living node leads
     "redelivered": Metric("messages"),  # to another consumer after a death
     "resent": Metric("messages"),  # by publishers that had no confirm, after a death
-    "blocked": Metric("1"),  # share of the time in which an alarm stops publishers
+    "blocked": Metric("1", reading="Share of the time in which an alarm stops publishers"),
     "full": Metric("1"),  # share of the time in which what waits is more than a volume has room for
     "unstable": Metric("1", shown=True),  # 1 if more than a second of publishing waits at the end
     "month": Metric("$"),  # of machines and volumes

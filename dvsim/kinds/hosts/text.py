@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.study import halves_of, key_text
 from dvsim.study.amounts import fixed_text
-from dvsim.study.compare import matching_keys
+from dvsim.study.matching import matching_keys
+from dvsim.study.measured import PointKeys
 from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
 
@@ -34,7 +35,7 @@ def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
     yield from question_lines(study)
     head, *rows = _rows(study)
-    keys = len(matching_keys([study]))
+    keys = len(matching_keys([PointKeys.of(study.scenario)]))
     spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]
     groups = [size for size, name in zip(spread, head[keys:], strict=False) if name != "±"]
     yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=groups)
@@ -44,7 +45,7 @@ def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
 
 def _rows(study: MessagingStudy) -> Iterator[list[str]]:
     """Yield the heading and the row of each point."""
-    shown = matching_keys([study])
+    shown = matching_keys([PointKeys.of(study.scenario)])
     names = [name for name in COLUMNS if study.points[name].notna().any()]
     names = [name for name in names if name != "setup" or study.points[name].gt(0).any()]
     spread = SPREAD if study.replications > 1 else ()

@@ -48,7 +48,9 @@ METRICS: Mapping[str, Metric] = {
     "p50": Metric("slots"),  # quantiles of the latency
     "p99": Metric("slots", "99 % of the latencies"),
     "max": Metric("slots"),
-    "blocked": Metric("1"),  # share of the wanted descents, mean over the outer cylinders
+    "blocked": Metric(
+        "1", reading="Share of the wanted descents that fail, mean over the outer cylinders"
+    ),
     "in_flight": Metric("packets"),  # inside at the end
     "waiting": Metric("packets"),  # in the queues at the end
 }

@@ -10,7 +10,8 @@ from dvsim.kinds.study import halves_of, key_text
 from dvsim.kinds.switch.result import Study
 from dvsim.scenario.spec import point_text
 from dvsim.study.amounts import fixed_text
-from dvsim.study.compare import matching_keys
+from dvsim.study.matching import matching_keys
+from dvsim.study.measured import PointKeys
 from dvsim.study.points import flow_text
 from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
@@ -33,7 +34,7 @@ def study_lines(study: Study) -> Iterator[str | Table]:
     slots = sorted({scenario.at(point).traffic.slots for point in range(len(scenario.points))})
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
     yield from question_lines(study, f"{shown} slots")
-    keys = matching_keys([study])
+    keys = matching_keys([PointKeys.of(study.scenario)])
     head, *rows = _rows(study, keys)
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=_groups(head, keys))
     for number, note in study.notes().items():

@@ -1,0 +1,163 @@
+"""The points of a sweep in the form in which figures and comparisons take those of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dvsim.kinds.base import Metric
+from dvsim.kinds.find import metric_of
+from dvsim.scenario.spec import Spec
+from dvsim.study.folder import is_there
+from dvsim.study.points import Points, PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate
+from dvsim.study.store import load_result
+from dvsim.study.sweep_table import KIND, short
+
+if TYPE_CHECKING:
+    from dvsim.study.sweep_table import SweepResult
+
+DRAWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
+MOST = 2  # results that are drawn of a kind that has none of these
+BASE = ("", "1", "B")  # units of keys whose values are numbers in scenarios, too
+
+
+class SweptPoints(Points):
+    """The points of a sweep that have results; what they are called is as short as it can be.
+
+    Attributes:
+        swept: The sweep.
+        backend, seed, folder, manifest: As of other results.
+        replications: The most of a point.
+        key_units: By key, ``1`` for a plain number, empty for a text.
+        METRICS: The results with their units.
+    """
+
+    def __init__(self, swept: SweepResult) -> None:
+        self.swept = swept
+        self.backend, self.folder, self.manifest = KIND, swept.folder, swept.manifest
+        self.seed = int(swept.manifest.get("seed", 1))
+        self.replications = swept.replications[1]
+        self.METRICS: Mapping[str, str] = {
+            name: swept.units.get(name, "") for name in swept.results
+        }
+        lasts = [short(key) for key in swept.keys]
+        self.names = {
+            key: last if lasts.count(last) == 1 else key
+            for key, last in zip(swept.keys, lasts, strict=True)
+        }
+        self.key_units = {name: swept.units.get(key, "") for key, name in self.names.items()}
+        self._good = swept.good.reset_index(drop=True)
+
+    @property
+    def drawn(self) -> list[str]:
+        """The results that are drawn: rates and latencies; hops that wait nowhere once."""
+        chosen = [name for name in DRAWN if name in self.METRICS] or list(self.METRICS)[:MOST]
+        if "mean_hops" in self.METRICS and "mean_latency" in chosen:
+            hops, latency = (
+                self._good[name].rename(None) for name in ("mean_hops", "mean_latency")
+            )
+            chosen = [name for name in chosen if name != "mean_latency" or not hops.equals(latency)]
+        return [name for name in chosen if self._good[name].notna().any()]
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a result."""
+        return metric_of(name, self.METRICS.get(name, ""))
+
+    def keys(self) -> pd.DataFrame:
+        """Return the keys that took several values, of each point."""
+        keys = self._good[list(self.swept.keys)].rename(columns=self.names)
+        return keys[[name for name in keys.columns if keys[name].nunique() > 1]]
+
+    def estimates(self) -> pd.DataFrame:
+        """Return each result of each point with its interval."""
+        parts = []
+        for name, unit in self.METRICS.items():
+            ends = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+            columns = {end: self._good[column] for end, column in ends.items()}
+            point = {"point": self._good.index, "metric": name}
+            parts.append(pd.DataFrame({**point, **columns, "unit": unit}))
+        return pd.concat(parts, ignore_index=True)
+
+    def notes(self) -> dict[int, str]:
+        """Return by point why it has not settled; those that have are absent."""
+        return {point: note for point, note in enumerate(self._good["note"].tolist()) if note}
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario, and what was varied."""
+        return f"{self.swept.name} over {', '.join(self.names.values())}"
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was simulated: sweeps are."""
+        return True
+
+    @property
+    def title(self) -> str:
+        """How many points have results."""
+        return f"{len(self._good)} points"
+
+    @property
+    def asked_json(self) -> dict[str, Any]:
+        """What it answers, and where it is kept, as JSON types."""
+        return {
+            "scenario": self.swept.name,
+            "seed": self.seed,
+            "replications": self.replications,
+            "folder": None if self.folder is None else str(self.folder),
+        }
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The varied keys of each point, a value with another unit than `BASE` as a text."""
+        rows = self._good[list(self.swept.keys)].to_dict(orient="records")
+        return [
+            {
+                self.names[str(key)]: _plain(value)
+                if self.swept.units.get(str(key), "") in BASE
+                else self.swept.text(str(key), value)
+                for key, value in row.items()
+            }
+            for row in rows
+        ]
+
+    @cached_property
+    def runs(self) -> list[tuple[Run | PointsStudy | None, int]]:
+        """The kept run of each point, None of one that is gone, and which of its points it is.
+
+        Raises:
+            RunFailed: If one is damaged, or of a version that this one does not read.
+        """
+        root = Path(self.manifest.get("runs") or "")
+        folders = self._good["run"].tolist()
+        kept = {
+            name: load_result(root / name) if name and is_there(root / name) else None
+            for name in dict.fromkeys(folders)
+        }
+        inner = self._good.groupby("point").cumcount().tolist()
+        return [(kept[name], number) for name, number in zip(folders, inner, strict=True)]
+
+    @property
+    def scenario(self) -> Spec | None:
+        """The scenario of the first point; None if its run is gone."""
+        run = next((run for run, _ in self.runs if run is not None), None)
+        return None if run is None else run.scenario
+
+    def mean(self, point: int, name: str) -> Estimate:
+        """Return a result of a point with its interval."""
+        ends = (name, f"{name}_low", f"{name}_high")
+        return Estimate(*(float(self._good[end].iloc[point]) for end in ends))
+
+
+Result = Run | PointsStudy | SweptPoints
+"""A result that can be compared."""
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a key
+    return int(value) if isinstance(value, float) and value.is_integer() else value
