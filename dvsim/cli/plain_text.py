@@ -22,15 +22,22 @@ def plain(text: str) -> str:
 
 def wrapped(text: str) -> list[str]:
     """Break a sentence below a heading into lines, but not between a figure and its unit."""
-    glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
-    lines = textwrap.wrap(glued, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    lines = textwrap.wrap(_glued(text), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return [line.replace("\xa0", " ") for line in lines]
 
 
+def _glued(text: str) -> str:
+    """Return a text whose figures cannot be parted from their units and intervals."""
+    return re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
+
+
 def folded(line: str, width: int) -> str:
-    """Return a line as lines of at most `width` characters that begin with its blanks."""
+    """Return a line as lines of at most `width` characters that begin with its blanks.
+
+    What belongs to a figure stays with it.
+    """
     blanks = len(line) - len(line.lstrip())
     more = " " * (blanks + 2)
     filler = textwrap.TextWrapper(width, subsequent_indent=more)
     filler.break_long_words = filler.break_on_hyphens = False  # a path stays whole
-    return filler.fill(line) or line
+    return filler.fill(_glued(line)).replace("\xa0", " ") or line

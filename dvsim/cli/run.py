@@ -16,13 +16,15 @@ from dvsim.cli.plain_text import wrapped
 from dvsim.cli.terminal import say, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
 from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
-from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.table import Table
+    from dvsim.study.whatif import Answer
+
+WIDTH = 100  # characters of a sentence
 
 
 @click.command()
@@ -63,6 +65,7 @@ def run(
     """
     from dvsim.study.arguments import DEFAULT_PRECISION
     from dvsim.study.precision import reached, reached_texts
+    from dvsim.study.whatif import answers
 
     loaded, how = options.load(scenarios), emulation()
     if precision is None and options.replications is None and how == "sim" and trace is None:
@@ -80,26 +83,44 @@ def run(
     pairs = pairs_of(options, runs, how, baseline=baseline)
     if baseline:
         runs += [base for _, base in pairs if base not in runs]
-    written = []
+    found, written = answers(runs), []
     if options.report is not None:
         from dvsim.evidence.validation import validate
 
         judged = [run for run in runs if run.judged]
         written = options.write_report(runs, validate(judged) if judged else None)
     if options.as_json:
-        content = {"runs": [run.as_json() for run in runs]} | answers_json(runs)
-        content |= pairs_json(pairs)
+        told = {"answers": [answer.as_json() for answer in found]} if found else {}
+        content = {"runs": [run.as_json() for run in runs]} | told | pairs_json(pairs)
         if precision is not None:
             content["precision"] = [known._asdict() for known in reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
-    _print(told(runs), verbose=verbose)
+    _print_answers(found)
+    answered = [run for answer in found for run in answer.runs]
+    _print([run for run in runs if run not in answered], verbose=verbose)
     tell(pair_lines(pairs), indent=2)
     if precision is not None:
         for text in reached_texts(reached(runs), precision):
             say(text)
     for path in written:
         say(f"report: {path}")
+
+
+def _print_answers(found: Sequence[Answer]) -> None:
+    """Print the answers to open questions."""
+    if not found:
+        return
+    from dvsim.report.blocks import Section
+    from dvsim.report.terminal import lines
+    from dvsim.report.whatif import answer_blocks
+
+    for answer in found:
+        say(f"{answer.whatif.name}: {answer.whatif.title}")
+        tell(lines([Section("answer", "The answer", answer_blocks(answer))]), indent=2, width=WIDTH)
+        if answer.runs[0].folder is not None:
+            say(f"  kept in {answer.runs[0].folder.parents[2]}")
+        say("")
 
 
 def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:

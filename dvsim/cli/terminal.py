@@ -24,15 +24,15 @@ def say(text: object) -> None:
     click.echo(plain(str(text)))
 
 
-def tell(lines: Iterable[str | Table], indent: int) -> None:
-    """Print lines to stdout, and the tables among them, these indented."""
+def tell(lines: Iterable[str | Table], indent: int, width: int | None = None) -> None:
+    """Print lines to stdout, folded to a width or to that of a terminal; tables indented."""
+    if is_fancy(sys.stdout):
+        width = shutil.get_terminal_size().columns
     for line in lines:
         if not isinstance(line, str):
             say_table(line, indent)
-        elif is_fancy(sys.stdout):
-            say(folded(line, shutil.get_terminal_size().columns))
         else:
-            say(line)
+            say(line if width is None else folded(line, width))
 
 
 def say_table(table: Table, indent: int = 0) -> None:

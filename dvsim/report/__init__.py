@@ -13,7 +13,8 @@ What the blocks of runs are made from, in the order in which data flows::
     scaling, pipeline      rates over the size of a message; where it waits on its way
     run_tables, compare    tables of what came out
     basis                  what it rests on: claims, parameters, cards, where each run came from
-    run_sentences, whatif  what the numbers show, in words
+    run_sentences          what the numbers show, in words
+    whatif                 answers to open questions
 
 and of studies and sweeps::
 

@@ -18,7 +18,6 @@ from dvsim.report.basis import (
 from dvsim.report.blocks import (
     Block,
     Fold,
-    Items,
     Page,
     Section,
     Text,
@@ -44,15 +43,7 @@ from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_sentences import answer as study_answer
 from dvsim.report.study_tables import points_table, settings_table
 from dvsim.report.sweep import Sweep
-from dvsim.report.whatif import (
-    all_answer,
-    answer_assumptions,
-    answer_drawing,
-    answer_drawings,
-    answer_table,
-    answer_tables,
-    answers_of,
-)
+from dvsim.report.whatif import all_answer, answer_blocks, answers_of
 from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
@@ -100,8 +91,6 @@ def _runs_page(
     rows = rows_as_printed(validation)
     published = published_values(rows)
     entries = [entry for group in groups for entry in group.entries]
-    alike = len(runs) == 1 or all_answer(groups)
-    questions = list(dict.fromkeys(run.scenario.question for run in runs)) if alike else []
     limit = points_per_trace(groups)
     quantiles = [
         quantile_drawing(entry, published, f"quantiles-{index}")
@@ -134,19 +123,18 @@ def _runs_page(
             Section("basis", "The numbers it rests on", _basis(groups, runs)),
             _ending(runs, [made, *tables(cards_table(runs))], command),
         ],
-        questions[0] if len(questions) == 1 else "",
+        runs[0].scenario.question if len(runs) == 1 else "",
     )
 
 
 def _run_answer(groups: Sequence[Group], validation: Validation | None) -> list[Block]:
-    answered, assumed = answer_tables(groups), answer_assumptions(groups)
+    answered = answers_of(groups)
+    rest = [] if all_answer(groups) else sentences(groups, validation)
     rates = rates_table(groups)
     folded = Fold("Mean rates of every run", [rates])
     return [
-        *answer(sentences(groups, validation)),
-        *answered,
-        *answer_drawings(groups),
-        *under("Assumed", [Items(assumed)] if assumed else []),
+        *(block for each in answered for block in answer_blocks(each)),
+        *answer(rest),
         folded if len(rates.rows) > MOST_OPEN or answered else rates,
     ]
 
@@ -279,11 +267,8 @@ def _studies_page(
     alone = len(studies) == 1
     found = answers(studies)
     title = found[0].whatif.title if len(found) == 1 else f"{len(studies)} studies"
-    said = [*(each.sentence() for each in found), *claims_sentences(validation)]
-    verdicts: list[Block] = [Text(sentence, "verdict") for sentence in said]
-    verdicts += map(answer_table, found)
-    verdicts += filter(None, map(answer_drawing, found))
-    verdicts += [Items(each.whatif.assumed) for each in found]
+    verdicts = [block for each in found for block in answer_blocks(each)]
+    verdicts += [Text(sentence, "verdict") for sentence in claims_sentences(validation)]
     weak = tables(parameters_table(studies)) if any(map(used_cards, studies)) else []
     note = (
         "A key that stands here is a choice of whoever asked; what is not settled by any "

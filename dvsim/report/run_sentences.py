@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dvsim.report.basis import claims_untold
 from dvsim.report.groups import Entry, Group, paths_of, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed
-from dvsim.report.whatif import all_answer, answer_sentences
 from dvsim.study.amounts import joined, number_text, ratio_text
 from dvsim.study.emulated_text import made_text
 from dvsim.study.stages import SATURATED, busiest
@@ -32,14 +31,10 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
     Returns:
         list of str: The first one is the answer; none is empty.
     """
-    told = answer_sentences(groups)
-    if told and all_answer(groups):
-        return told
     found = contests([entry.run for group in groups for entry in group.entries])
     printed = contests_as_printed(groups)
     compared = validation is not None and bool(validation.columns)
     return [
-        *told,
         *([contest_text(found)] if found else single_sentences(groups)),
         *(printed_sentences(printed, groups) if printed else pieces_sentences(groups)),
         *verdict_sentences(validation),

@@ -35,6 +35,7 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str | Table]:
     before: Block | None = None
     for block in blocks:
         if isinstance(block, Text):
+            yield from [""] if isinstance(before, Text) and before.look == "question" else []
             yield block.text if block.look == "verdict" else f"  {block.text}"
         elif isinstance(block, Heading):
             yield from ("", block.text)

@@ -1,17 +1,18 @@
-"""The answer to an open question on the page: its sentence first, then its table and picture."""
+"""The answer to an open question: its sentence first, then its table and picture."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from dvsim.report.blocks import Block, Items, Text, under
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
 from dvsim.study.amounts import counted, estimate_text, times_text
-from dvsim.study.table import Cell, Table, number, table_of
-from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text
+from dvsim.study.table import Cell, Table, number
+from dvsim.study.whatif import Answer, Part, answers, limit_text
 
 if TYPE_CHECKING:
     from dvsim.report.groups import Group
@@ -26,76 +27,57 @@ def answers_of(groups: Sequence[Group]) -> list[Answer]:
     return answers([entry.run for group in groups for entry in group.entries])
 
 
-def answer_sentences(groups: Sequence[Group]) -> list[str]:
-    """Tell each answer in one sentence; nothing where there is none."""
-    return [answer.sentence() for answer in answers_of(groups)]
-
-
-def answer_assumptions(groups: Sequence[Group]) -> list[str]:
-    """Return what the answers rest on, each assumption once."""
-    every = (text for answer in answers_of(groups) for text in answer.whatif.assumed)
-    return list(dict.fromkeys(every))
-
-
 def all_answer(groups: Sequence[Group]) -> bool:
     """Say whether every run of a page belongs to an answer, so that the page has nothing else."""
-    already = {id(outcome.run) for answer in answers_of(groups) for outcome in outcomes(answer)}
+    already = {id(run) for answer in answers_of(groups) for run in answer.runs}
     return all(id(entry.run) in already for group in groups for entry in group.entries)
 
 
-def answer_tables(groups: Sequence[Group]) -> list[Table]:
-    """Tabulate the figures of each answer."""
-    return [answer_table(answer) for answer in answers_of(groups)]
-
-
-def answer_drawings(groups: Sequence[Group]) -> list[Drawing]:
-    """Draw each answer."""
-    drawings = [answer_drawing(answer) for answer in answers_of(groups)]
-    return [drawing for drawing in drawings if drawing is not None]
-
-
-def outcomes(answer: Answer) -> Iterator[Outcome]:
-    """Yield every outcome of an answer."""
-    for part in answer.parts:
-        yield from part.outcomes
+def answer_blocks(answer: Answer) -> list[Block]:
+    """Return an answer: its question, one sentence, table and picture, and what is assumed."""
+    whatif, drawn = answer.whatif, answer_drawing(answer)
+    meanings = "; ".join(f"{name}: {answer.heading(name)}" for name in whatif.also)
+    return [
+        Text(whatif.question, "question"),
+        Text(answer.sentence(), "verdict"),
+        answer_table(answer),
+        *([Text(f"{meanings}.")] if meanings else []),
+        *([] if drawn is None else [drawn]),
+        *under("Assumed", [Items(whatif.assumed)] if whatif.assumed else []),
+    ]
 
 
 def answer_table(answer: Answer) -> Table:
     """Tabulate the outcomes of one answer: rates, ratios to the baseline, what limits."""
-    count = answer.replications
-    over = f"over {counted(*count)}" if count[1] > 1 else "of one replication"
-    head = f"Rates in {answer.unit}" if answer.what == "rate" else answer.unit.capitalize()
     rows = []
     for part in answer.parts:
-        for outcome in part.outcomes:
-            times = outcome.ratio
+        for index, outcome in enumerate(part.outcomes):
+            rate, times = outcome.rate, outcome.ratio
             ratio = ("", "") if times is None else (times_text(times), times.value)
-            rate = outcome.rate
             rows.append(
-                {
-                    "message" if answer.what == "rate" else "": Cell(part.label),
-                    "variant": Cell(outcome.says),
-                    answer.what: Cell(
-                        estimate_text(rate.value, rate.half), "number", raw=rate.value
-                    ),
-                    "ratio": Cell(ratio[0], "number", raw=ratio[1]),
-                    **{
-                        answer.heading(name): _cell(answer, name, outcome.also(name))
-                        for name in answer.whatif.also
-                    },
-                    "limit": Cell(limit_text(outcome)),
-                }
+                [
+                    Cell("" if index else part.label, raw=part.label),
+                    outcome.says,
+                    Cell(estimate_text(rate.value, rate.half), "number", raw=rate.value),
+                    Cell(ratio[0], "number", raw=ratio[1]),
+                    *(_cell(answer, name, outcome.also(name)) for name in answer.whatif.also),
+                    limit_text(outcome),
+                ]
             )
-    return table_of(
-        f"answer-{answer.whatif.name.replace('/', '-')}",
-        f"{answer.whatif.title} {head}, {over}; ± is half of the 95 % interval over replications, "
-        "ratios are of pairs with the same seed.",
+    least, most = answer.replications
+    spread = "; ± is half of the 95 % interval, of ratios with common random numbers"
+    return Table(
+        ["", "variant", answer.unit, "ratio", *answer.whatif.also, "limit"],
         rows,
+        keys=2,
+        name=f"answer-{answer.whatif.name.replace('/', '-')}",
+        caption=f"Seed {answer.runs[0].seed}, {counted(least, most)}"
+        + (spread if least > 1 else ", which says nothing about the spread between runs"),
     )
 
 
 def _cell(answer: Answer, name: str, value: float) -> Cell:
-    """Make a cell of another measure; the CSV has its number."""
+    """Make a cell of another measure; CSV has its number."""
     if math.isnan(value):
         return number(None)
     return Cell(answer.text(name, value), "number", raw=value)

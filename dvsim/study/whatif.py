@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dvsim.scenario.units import format_value
 from dvsim.study.amounts import MISSING, amount_text
 from dvsim.study.compare import in_common
 from dvsim.study.paired import ratio
+from dvsim.study.points import finite
 from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.stages import Limit
 from dvsim.study.statistics import Estimate, Floats, estimate
@@ -74,21 +75,26 @@ class Answer:
     parts: tuple[Part, ...]
 
     @property
+    def runs(self) -> list[Run | PointsStudy]:
+        """The runs, or studies, of the question in the order of the table, a baseline first."""
+        return [outcome.run for part in self.parts for outcome in part.outcomes]
+
+    @property
     def replications(self) -> tuple[int, int]:
         """The fewest and the most replications of a run."""
-        times = [outcome.run.replications for part in self.parts for outcome in part.outcomes]
+        times = [run.replications for run in self.runs]
         return min(times), max(times)
 
     @property
     def what(self) -> str:
         """What the ratios are of: the rate, or the headline of studies."""
-        study = _study(self.parts[0].outcomes[0].run)
+        study = _study(self.runs[0])
         return "rate" if study is None else headline_of(study)
 
     @property
     def unit(self) -> str:
         """The unit of what the ratios are of."""
-        study = _study(self.parts[0].outcomes[0].run)
+        study = _study(self.runs[0])
         if study is not None:
             unit = study.METRICS[self.what]
             return self.what if unit == "1" else f"{self.what} {unit}"
@@ -103,7 +109,7 @@ class Answer:
         return amount_text(value, unit=self._metric(name).unit.removeprefix("1"))
 
     def _metric(self, name: str) -> Metric:
-        metric: Metric = kind_of(self.parts[0].outcomes[0].run.scenario).metric(name)
+        metric: Metric = kind_of(self.runs[0].scenario).metric(name)
         return metric
 
     def sentence(self) -> str:
@@ -119,6 +125,35 @@ class Answer:
             for outcome in part.outcomes
             if outcome.ratio is not None
         ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as JSON types: null for what is not a number."""
+        outcomes = [
+            {
+                "scenario": outcome.run.scenario.name,
+                "member": part.label,
+                "with": outcome.says,
+                "rate": _interval(outcome.rate),
+                "ratio": _interval(outcome.ratio),
+                "limit": None if outcome.limit is None else outcome.limit.cause,
+                "busy": None if outcome.limit is None else outcome.limit.busy,
+                **finite({name: outcome.also(name) for name in self.whatif.also}),
+            }
+            for part in self.parts
+            for outcome in part.outcomes
+        ]
+        return {
+            "name": self.whatif.name,
+            "question": self.whatif.question,
+            "answer": self.sentence(),
+            "unit": self.unit,
+            "outcomes": outcomes,
+            "assumed": list(self.whatif.assumed),
+        }
+
+
+def _interval(given: Estimate | None) -> dict[str, float] | None:
+    return None if given is None else {"value": given.value, "half": given.half}
 
 
 def headline_of(study: PointsStudy) -> str:

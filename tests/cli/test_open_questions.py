@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
-from dvsim.cli.whatif import answers_json
 from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.study.amounts import times_text
@@ -26,8 +25,8 @@ def answer_to(name, *overrides, **how):
     """Run a question in memory and return its answer as --json gives it."""
     scenarios = load_campaign(f"h3/whatif/{name}", overrides)
     runs = run_scenarios(scenarios, out=None, workers=1, **how)
-    (found,) = json.loads(json.dumps(answers_json(runs), allow_nan=False))["answers"]
-    return found
+    (found,) = answers(runs)
+    return json.loads(json.dumps(found.as_json(), allow_nan=False))
 
 
 @pytest.fixture(scope="module")
@@ -173,13 +172,13 @@ def test_the_question_comes_first_then_one_sentence_then_its_table(tmp_path):
         title == "h3/whatif/broker-memory: What if runs of 128 KiB messages were ten times as long?"
     )
     assert question.strip().startswith("Does the rate at 128 KiB flatten")
-    _, told, table = result.stdout.split("\n\n")[:3]
+    told, _, table = result.stdout.split("\n\n")[1].partition("  Seed 1, 1 replication, ")
     said = " ".join(told.split())
     assert re.fullmatch(r"Ten times the messages .*would change nothing\.", said)
-    heading, *rows = table.splitlines()
+    _, heading, *rows = table.splitlines()
     assert heading.split() == ["variant", "msg/s", "ratio", "paged", "blocked", "limit"]
     assert [row.split()[0] for row in rows[:6:3]] == ["128", "128"]
-    assert "Assumed: Everything is at a tenth" in result.stdout
+    assert "\nAssumed\n  - Everything is at a tenth" in result.stdout
     assert "±" not in told + table  # one replication knows no interval
     page = (tmp_path / "page.html").read_text("utf-8")
     shown = " ".join(page.replace("\u00a0", " ").replace("&#39;", "'").split())
@@ -201,10 +200,10 @@ def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
 def test_the_sentence_on_the_page_is_that_of_the_table_below_it(name):
     page = (Path(__file__).parents[2] / "docs" / "what-if.md").read_text("utf-8")
     shown = page.partition(f"$ dvsim run h3/whatif/{name} --replications 10\n")[2].split("…")[1]
-    told, table = shown.split("\n\n")[:2]
+    told, _, table = shown.partition("  Seed 1, 10 replications; ")
     places = [scenario.whatif for scenario in load_campaign(f"h3/whatif/{name}")]
     found, label = [], ""
-    heading, *rows = filter(str.strip, table.splitlines())
+    _, heading, *rows = filter(str.strip, table.splitlines())
     for row in rows:
         cells = re.split(r" {2,}", row.strip())
         if row[: heading.index("variant")].strip():

@@ -10,9 +10,9 @@ from harness.in_process import dvsim
 from scipy.stats import t as student
 
 from dvsim import run as simulate
-from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load, load_campaign
+from dvsim.report.whatif import answer_table
 from dvsim.session import run_scenarios
 from dvsim.study.paired import ratio
 from dvsim.study.precision import Reached, reached, reached_texts, wider
@@ -20,7 +20,6 @@ from dvsim.study.statistics import STEPS
 from dvsim.study.store import contents_of
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
-from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers
 
 FIVE = {"precision": 0.05}
@@ -90,7 +89,7 @@ def test_of_a_question_each_variant_has_as_many_replications_as_its_ratio_needs(
     said = reached_texts(reached(runs), 0.02)
     least, most = answer.replications
     assert len(said) == 1 and f" with {least} to {most} replications" in said[0]
-    assert f"seed 1, {least} to {most} replications" in "\n".join(plain_lines(answer_lines(answer)))
+    assert f"Seed 1, {least} to {most} replications" in answer_table(answer).caption
 
 
 def runs_of_first(times, base, one):

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from run_builder import samples, vortex_scenario
 
-from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
+from dvsim.report.blocks import Section
 from dvsim.report.markdown import markdown
 from dvsim.report.pages import report_page
+from dvsim.report.terminal import lines
+from dvsim.report.whatif import answer_blocks
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
@@ -201,7 +203,7 @@ def test_a_switch_can_be_varied_like_a_system(asked):
     assert second.ratio.value == pytest.approx(np.exp(np.mean([np.log(a / b) for a, b in pairs])))
     assert first.also("mean_hops") == pytest.approx(results[0].points["mean_hops"].mean())
     assert f"would raise {answer.what}" in answer.sentence()
-    text = "\n".join(plain_lines(answer_lines(answer)))
+    text = "\n".join(answer_lines(answer))
     assert re.search(r"twice the load +\S+ ± \S+ +x 1\.78", text), text
     assert "would raise" in markdown(report_page(results))
 
@@ -213,6 +215,11 @@ def test_a_campaign_cannot_be_varied(asked):
         ScenarioError, match="'all' is a campaign, and only scenarios can be varied"
     ):
         load_campaign(asked / "asked.toml")
+
+
+def answer_lines(answer):
+    """Return what a terminal shows of an answer."""
+    return list(plain_lines(lines([Section("answer", "", answer_blocks(answer))])))
 
 
 def runs_of(asked, counts):
@@ -231,12 +238,12 @@ def runs_of(asked, counts):
 
 def test_the_table_has_rates_and_ratios_of_replications_and_the_sentence_what_they_say(asked):
     (answer,) = answers(runs_of(asked, [(100, 200), (300, 600), (100, 200)]))
-    rows = [line.split("  ") for line in plain_lines(answer_lines(answer))]
+    rows = [line.split("  ") for line in answer_lines(answer)]
     told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     assert ["variant", "msg/s", "ratio", "overruns", "limit"] in told
-    assert ["2 KiB", "what is there", "150 (0 to 785)", "-", "not counted"] in told
-    assert ["half the push", "450 (0 to 2,360)", "x 3.00", "-", "not counted"] in told
-    assert ["one receiver", "150 (0 to 785)", "x 1.00", "-", "not counted"] in told
+    assert ["2 KiB", "what is there", "150 (0 to 785)", "–", "not counted"] in told
+    assert ["half the push", "450 (0 to 2,360)", "x 3.00", "–", "not counted"] in told
+    assert ["one receiver", "150 (0 to 785)", "x 1.00", "–", "not counted"] in told
     assert answer.sentence() == (
         "Half the push would gain (x 3.00 at 2 KiB); one receiver would change nothing."
     )
