@@ -30,8 +30,8 @@ TURNS = 5
 CHANCE = 1.05  # of two revisions that draw other numbers, one may deliver so much more
 SIMDS = ("avx512", "avx2", "portable")
 KERNELS = (
-    "switch-64x4", "switch-64x4-queue", "switch-1024x8", "switch-65536x16", "switch-16x4x256",
-    "network", "network-65536",
+    "switch-16x4", "switch-64x4", "switch-64x4-queue", "switch-1024x8", "switch-65536x16",
+    "switch-16x4x256", "network", "network-65536",
 )  # fmt: skip
 CARD = {f"card-{one.test}": one for one in (*emulator.ROWS, emulator.ANY)}
 

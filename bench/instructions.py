@@ -38,7 +38,7 @@ HERE = Path(__file__).resolve().parent
 KEPT = HERE / "instructions.json"
 PROGRAMS = ("models", "libvic")
 SAME, OTHER = 0.03, 0.5
-SWITCH = ("switch-64x4", "switch-64x4-queue", "switch-1024x8", "network")
+SWITCH = ("switch-16x4", "switch-64x4", "switch-64x4-queue", "switch-1024x8", "network")
 RECEIVER = ("receive-8", "receive-8192")
 LIBVIC = ("put", "send", "surprise", "message-8", "envelope")
 

@@ -103,7 +103,10 @@ int main(int argc, char **argv)
     const char *kernel = argc == 2 || (argc == 3 && strcmp(argv[2], "time") == 0) ? argv[1] : "";
     int (*run)(int64_t) = run_vortex;
     int64_t before = 0, times = 0;
-    if (strcmp(kernel, "switch-64x4") == 0) {
+    if (strcmp(kernel, "switch-16x4") == 0) {
+        make_vortex(16, 4, 1, DVSIM_INJECT_DROP);
+        before = 100, times = 2000;
+    } else if (strcmp(kernel, "switch-64x4") == 0) {
         make_vortex(64, 4, 1, DVSIM_INJECT_DROP);
         before = 100, times = 500;
     } else if (strcmp(kernel, "switch-64x4-queue") == 0) {

@@ -1,8 +1,9 @@
 /* check.c: which parameters make a switch, and how much memory it takes. */
 #include "vortex/switch.h"
 
-/* Nodes of a cylinder from which on slices are faster than words; switches side by side, of `carried`. */
-enum { LEAST_SLICED = 1024, LEAST_OF_BLOCKS = 256, LEAST_CARRIED = 32 };
+/* Where slices are faster than words, of `carried`: nodes of a cylinder, and switches side by side. Nodes of a cylinder of
+ * slices for which a thread is worth its start. */
+enum { LEAST_NODES = 1024, LEAST_CARRIED = 32, LEAST_OF_THREAD = 1024 };
 
 static int good_shape(const dvsim_vortex_params *p)
 {
@@ -86,9 +87,8 @@ int dvsim_is_sliced(const dvsim_vortex_params *p)
 {
     const int little = (const union { uint16_t two; uint8_t one; }){.two = 1}.one;
     const int carried = p->injection == DVSIM_INJECT_CARRIED;
-    const int64_t least = !carried && p->height >= DVSIM_BLOCK ? LEAST_OF_BLOCKS : LEAST_SLICED;
-    const int large = p->height * p->angles * p->replications >= least &&
-                      (!carried || p->replications >= LEAST_CARRIED);
+    const int large = !carried || (p->height * p->angles * p->replications >= LEAST_NODES &&
+                                   p->replications >= LEAST_CARRIED);
     return little && (p->layout == DVSIM_LAYOUT_SLICES || (p->layout == DVSIM_LAYOUT_BEST && large)) &&
            (p->injection == DVSIM_INJECT_DROP || carried) && p->crossing != DVSIM_CROSS_RANDOM &&
            !dvsim_is_packetwise(p);
@@ -112,8 +112,10 @@ int dvsim_has_queues(const dvsim_vortex_params *p)
 
 int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads)
 {
-    const int64_t columns = p->angles * p->replications;
-    return dvsim_is_packetwise(p) ? 1 : threads < columns ? threads : columns;
+    const int64_t columns = p->angles * p->replications, worth = p->height * columns / LEAST_OF_THREAD;
+    const int small = p->layout == DVSIM_LAYOUT_BEST && dvsim_is_sliced(p) && worth < columns;
+    const int64_t most = dvsim_is_packetwise(p) ? 1 : small ? worth : columns;
+    return most < 1 ? 1 : threads < most ? threads : most;
 }
 
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads)

@@ -1,6 +1,8 @@
 /* draws.c: which blocks a strip draws, and what one input gets of its block. */
 #include "vortex/draws.h"
 
+#include <stdlib.h>
+
 #include "vortex/switch.h"
 
 enum { EIGHT = 8, TOGETHER = 16 }; /* places that kernels draw together, at most */
@@ -32,8 +34,9 @@ static dvsim_draws shape(const dvsim_vortex_params *p, int64_t first, int64_t ow
         .threshold = p->arrival_threshold,
         .stride = dvsim_slices_stride((p->height * lanes + 7) / 8),
     };
-    if (low && first == 0 && lanes == p->angles * p->replications) {
+    if (low && own == p->angles * p->replications) {
         d.wide = p->replications;
+        d.narrow_stride = own < lanes ? dvsim_slices_stride((p->height * own + 7) / 8) : 0;
     }
     d.form = d.wide == 1 ? DVSIM_FORM_STRAIGHT : d.wide > 0 && d.wide <= EIGHT ? DVSIM_FORM_EIGHTS : DVSIM_FORM_SQUARES;
     d.apart = d.form == DVSIM_FORM_STRAIGHT ? 1
@@ -42,22 +45,30 @@ static dvsim_draws shape(const dvsim_vortex_params *p, int64_t first, int64_t ow
     return d;
 }
 
-static int64_t bytes_of(const dvsim_draws *d)
+static int64_t start_bytes(const dvsim_draws *d)
 {
     return 8 * (d->groups * d->apart + TOGETHER);
+}
+
+static int64_t narrow_bytes(const dvsim_draws *d)
+{
+    return (1 + d->height_bits + d->phase_bits) * d->narrow_stride;
 }
 
 int64_t dvsim_draws_bytes(const dvsim_vortex_params *p, int64_t own, int64_t lanes)
 {
     const dvsim_draws d = shape(p, 0, own, lanes);
-    return bytes_of(&d);
+    return start_bytes(&d) + narrow_bytes(&d);
 }
 
 int dvsim_draws_create(const dvsim_vortex_params *p, int64_t first, int64_t own, int64_t lanes, dvsim_draws *draws)
 {
     dvsim_draws d = shape(p, first, own, lanes);
     const int low = p->height < DVSIM_BLOCK;
-    d.start = (uint64_t *)(void *)dvsim_slices_memory(bytes_of(&d));
+    d.start = (uint64_t *)(void *)dvsim_slices_memory(start_bytes(&d));
+    if (d.narrow_stride > 0) {
+        d.narrow = dvsim_slices_memory(narrow_bytes(&d));
+    }
     *draws = d;
     for (int64_t at = 0; d.start != NULL && at < d.groups * d.blocks; at++) {
         const int64_t group = at / d.blocks, place = at % d.blocks, lane = low ? place : first + place;
@@ -65,7 +76,13 @@ int dvsim_draws_create(const dvsim_vortex_params *p, int64_t first, int64_t own,
         const int64_t block = low ? group : group * p->angles + lane / p->replications;
         d.start[group * d.apart + place] = dvsim_mix(seed) + (uint64_t)block * DVSIM_DRAW_STEP;
     }
-    return d.start != NULL;
+    return d.start != NULL && (d.narrow != NULL || d.narrow_stride == 0);
+}
+
+void dvsim_draws_free(dvsim_draws *draws)
+{
+    free(draws->start);
+    free(draws->narrow);
 }
 
 static uint64_t bits_of(uint64_t key, int from, int count, int bit)

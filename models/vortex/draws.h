@@ -46,6 +46,8 @@ typedef struct {
     int64_t lanes, own;     /*   a row has so many lanes, and of them so many are used, */
     int64_t first;          /*   of which this is the first one in the switch */
     int64_t around;         /* places of a height then */
+    uint8_t *narrow;        /* slices whose rows have only the lanes that are used, if others are longer; else NULL */
+    int64_t narrow_stride;
     int height_bits, phase_bits;
     uint64_t angles, threshold;
     int64_t stride;
@@ -61,9 +63,10 @@ static inline int dvsim_draws_bit(int64_t place)
  * u * lanes + lane. What it says of lanes that are not used means nothing. */
 typedef void dvsim_draw_fn(const dvsim_draws *draws, int64_t slot, uint8_t *slices);
 
-/* For `own` lanes from `first` on; dvsim_draws_bytes is what `start` takes. 0: no memory. */
+/* For `own` lanes from `first` on; dvsim_draws_bytes is what they take. 0: no memory. */
 int64_t dvsim_draws_bytes(const dvsim_vortex_params *p, int64_t own, int64_t lanes);
 int dvsim_draws_create(const dvsim_vortex_params *p, int64_t first, int64_t own, int64_t lanes, dvsim_draws *draws);
+void dvsim_draws_free(dvsim_draws *draws);
 
 /* The same for one input: whether a packet arrives, and its address angle * H + u. */
 int dvsim_draws_arrival(const dvsim_vortex_params *p, uint64_t seed, int64_t angle, int64_t u, int64_t slot,

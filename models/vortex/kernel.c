@@ -16,6 +16,10 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define NAME(what) PASTE(what, SUFFIX)
 
+/* A register of bits at any byte. */
+#define LOAD(p) ((NAME(whole))*(const NAME(bits) *)(const void *)(p))
+#define STORE(p, v) (*(NAME(bits) *)(void *)(p) = (v))
+
 /* What a whole run wants, as NAME(pass) needs it: for heights whose bit is 0 and 1. */
 static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 {
@@ -25,12 +29,25 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
     }
 }
 
+/* Words of up to 64 blocks: those of arrivals, then those of heights and phases. */
+typedef struct {
+    uint64_t of[33][DVSIM_BLOCK] __attribute__((aligned(64)));
+} block_words;
+
+#define SUFFIX word
+#define WIDTH 1
+#include "vortex/kernel_slide.inc"
+#include "vortex/kernel_numbers.inc"
+#undef SUFFIX
+#undef WIDTH
 #define SUFFIX portable
 #define WIDTH 2
 #include "vortex/kernel_words_vector.inc"
 #include "vortex/kernel_words.inc"
+#include "vortex/kernel_slide.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_numbers.inc"
 #include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
@@ -42,8 +59,10 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #define WIDTH 4
 #include "vortex/kernel_words_vector.inc"
 #include "vortex/kernel_words.inc"
+#include "vortex/kernel_slide.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_numbers.inc"
 #include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
@@ -54,8 +73,10 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #define WIDTH 8
 #include "vortex/kernel_words_avx512.inc"
 #include "vortex/kernel_words.inc"
+#include "vortex/kernel_slide.inc"
 #include "vortex/kernel_bits.inc"
 #include "vortex/kernel_slices.inc"
+#include "vortex/kernel_numbers.inc"
 #include "vortex/kernel_draws.inc"
 #undef SUFFIX
 #undef WIDTH
@@ -72,6 +93,9 @@ static const dvsim_kernel KERNELS[] = {
     {"portable", descend_portable, sweep_portable, match_portable, enter_portable, 16, slide_portable, leave_portable, draw_portable,
      tallies_portable, read_portable, write_portable},
 };
+
+/* For slices that are a single word. */
+static const dvsim_kernel WORD = {.name = "word", .width = 8, .slide = slide_word};
 
 static int available(const char *name)
 {
@@ -108,5 +132,6 @@ const dvsim_kernel *dvsim_kernel_choose(void)
 
 const dvsim_kernel *dvsim_kernel_narrower(const dvsim_kernel *kernel)
 {
-    return kernel == &KERNELS[sizeof KERNELS / sizeof *KERNELS - 1] ? NULL : kernel + 1;
+    const dvsim_kernel *last = &KERNELS[sizeof KERNELS / sizeof *KERNELS - 1];
+    return kernel == &WORD ? NULL : kernel == last ? &WORD : kernel + 1;
 }

@@ -73,7 +73,7 @@ typedef struct {
 /* The one that DVSIM_SIMD names if this machine has it, else the best that it has. */
 const dvsim_kernel *dvsim_kernel_choose(void);
 
-/* The next one, with shorter registers; NULL: it was the last. */
+/* The next one, with shorter registers, of which the last has only `slide`; NULL: it was that one. */
 const dvsim_kernel *dvsim_kernel_narrower(const dvsim_kernel *kernel);
 
 #endif

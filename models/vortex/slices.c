@@ -51,17 +51,23 @@ static int64_t divisor(int64_t a, int64_t b)
     return b == 0 ? a : divisor(b, a % b);
 }
 
-/* The widest kernel whose `slide` needs few nodes more than there are. */
+/* The kernel whose `slide` takes the fewest registers, and of several the one that needs the fewest nodes more than there
+ * are; a slice is at least a word. */
 static const dvsim_kernel *kernel_for(int64_t height, int64_t lanes, int64_t *padded)
 {
-    const dvsim_kernel *kernel = dvsim_kernel_choose();
-    for (;; kernel = dvsim_kernel_narrower(kernel)) {
-        const int64_t part = 8 * kernel->width / divisor(8 * kernel->width, height);
-        *padded = (lanes + part - 1) / part * part;
-        if (*padded <= lanes + lanes / 8 || dvsim_kernel_narrower(kernel) == NULL) {
-            return kernel;
+    const dvsim_kernel *kernel = dvsim_kernel_choose(), *best = kernel;
+    int64_t fewest = INT64_MAX;
+    *padded = INT64_MAX;
+    for (; kernel != NULL; kernel = dvsim_kernel_narrower(kernel)) {
+        const int64_t bits = 8 * kernel->width, part = bits / divisor(bits, height);
+        const int64_t needed = (lanes + part - 1) / part * part, registers = height * needed / bits;
+        if (registers < fewest || (registers == fewest && needed < *padded)) {
+            best = kernel;
+            fewest = registers;
+            *padded = needed;
         }
     }
+    return best;
 }
 
 int64_t dvsim_slices_stride(int64_t size)
@@ -163,13 +169,14 @@ void dvsim_slices_free(dvsim_shard *s)
 {
     for (int64_t i = 0; s->slices != NULL && i < s->strips; i++) {
         dvsim_slices *k = &s->slices[i];
-        void *own[] = {k->cylinders, k->population, k->inputs, k->draws.start};
+        void *own[] = {k->cylinders, k->population, k->inputs};
         void *shared[] = {k->arrivals, k->value, k->open[0], k->open[1], k->wants,
                           k->tally[0], k->tally[1], k->tally[2]};
         const size_t pooled = s->vortex->params.injection == DVSIM_INJECT_CARRIED; /* cylinders of all strips in one */
         for (size_t j = pooled; j < sizeof own / sizeof *own; j++) {
             free(own[j]);
         }
+        dvsim_draws_free(&k->draws);
         for (size_t j = 0; i == 0 && j < sizeof shared / sizeof *shared; j++) {
             free(shared[j]);
         }

@@ -47,6 +47,11 @@ typedef struct {
 } dvsim_slid;
 typedef dvsim_slid dvsim_slide_fn(const dvsim_slide *slide);
 
+/* Packets by their age below 256, in four tables that are added up later: no packet is counted in two of them. */
+typedef struct {
+    uint32_t of[4][256];
+} dvsim_ages;
+
 /* Which packets of the ring leave: all, or those of a phase; returns how many. */
 typedef struct {
     int64_t size, stride;
@@ -55,7 +60,8 @@ typedef struct {
     uint64_t phase;
     uint8_t *left;
     uint64_t now;
-    int64_t *latency; /* histogram, where those that leave are counted; NULL: nowhere */
+    dvsim_ages *ages; /* where those that leave are counted; NULL: nowhere */
+    int64_t *latency; /* histogram, where older ones are */
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 

@@ -40,7 +40,7 @@ static int64_t place(const dvsim_shard *s, const dvsim_slices *k, int64_t angles
 }
 
 /* What has left a cylinder is cleared when something enters it; who leaves is said in open[0]. */
-int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t *latency)
+int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, dvsim_ages *ages)
 {
     const dvsim_vortex *v = s->vortex;
     const uint8_t *ring = dvsim_slices_of(v, k, v->n);
@@ -55,7 +55,8 @@ int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t
         .stamp_bits = k->stamp_bits,
         .left = k->open[0],
         .now = (uint64_t)now,
-        .latency = latency,
+        .ages = ages,
+        .latency = s->latency,
     };
     return s->kernel->leave(&l);
 }
@@ -63,7 +64,7 @@ int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t
 static void leave(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    k->population[v->n] -= dvsim_slices_leave(s, k, now, s->latency);
+    k->population[v->n] -= dvsim_slices_leave(s, k, now, &s->ages);
     const dvsim_tally t = {
         .bits = k->open[0],
         .rows = v->params.height,
@@ -264,4 +265,9 @@ void dvsim_slices_tallied(dvsim_shard *s)
     for (int i = 0; i < 3; i++) {
         memset(k->tally[i], 0, (size_t)(places * v->params.height));
     }
+    for (int age = 0; age < 256; age++) {
+        const uint32_t(*const of)[256] = (const uint32_t(*)[256])s->ages.of;
+        s->latency[age] += (uint32_t)(of[0][age] + of[1][age] + of[2][age] + of[3][age]);
+    }
+    memset(&s->ages, 0, sizeof s->ages);
 }

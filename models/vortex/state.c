@@ -165,9 +165,20 @@ static void head_of(const dvsim_vortex *v, int64_t *head)
     memcpy(head, words, sizeof words);
 }
 
+static void close_all(const dvsim_vortex *v)
+{
+    for (int64_t i = 0; i < v->threads; i++) {
+        dvsim_close(&v->shards[i]);
+    }
+}
+
 int64_t dvsim_vortex_state_bytes(const dvsim_vortex *v)
 {
-    return has_state(v) ? words_of(v, used_histogram(v)) * WORD : -1;
+    if (!has_state(v)) {
+        return -1;
+    }
+    close_all(v);
+    return words_of(v, used_histogram(v)) * WORD;
 }
 
 int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
@@ -175,9 +186,7 @@ int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
     if (!has_state(v) || bytes == NULL) {
         return DVSIM_EINVAL;
     }
-    for (int64_t i = 0; i < v->threads; i++) {
-        dvsim_close(&v->shards[i]);
-    }
+    close_all(v);
     int64_t head[HEAD];
     head_of(v, head);
     memcpy(bytes, head, sizeof head);

@@ -56,7 +56,8 @@ typedef struct {
      * lanes that follow each other count at places that do, and the two places of an angle are added
      * up at the end */
     int64_t *offered_at, *accepted_at;
-    int64_t tallied; /* slots whose counts are in tallies of slices */
+    int64_t tallied; /* slots whose counts are in tallies and ages of slices */
+    dvsim_ages ages;
     /* without slices, where arrivals are drawn: their slices, and of each node whether there is one, and the address */
     dvsim_draws draws;
     uint8_t *arrivals;
@@ -254,7 +255,7 @@ void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t
 int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);
 int dvsim_slices_check(const dvsim_vortex *v, dvsim_slices *k, int64_t now);
 int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until);
-int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t *latency); /* how many */
+int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, dvsim_ages *ages); /* how many */
 void dvsim_slices_descend(dvsim_shard *s, dvsim_slices *k, int64_t now);
 void dvsim_slices_close(dvsim_shard *s, dvsim_slices *k, int64_t now); /* nothing enters */
 void dvsim_slices_tallied(dvsim_shard *s);

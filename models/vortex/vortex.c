@@ -221,11 +221,12 @@ void dvsim_vortex_free(dvsim_vortex *v)
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
         void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->ahead,    s->leaving,
-                         s->allowed,    s->into,        s->draws.start,  s->arrivals, s->arrives, s->addresses,
+                         s->allowed,    s->into,        s->arrivals, s->arrives, s->addresses,
                          s->hops,       s->latency,     s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }
+        dvsim_draws_free(&s->draws);
         dvsim_slices_free(s);
         dvsim_sparse_free(s);
         dvsim_pools_free(s);

@@ -40,5 +40,5 @@ def test_what_is_no_kernel_is_named():
     command = [sys.executable, str(BENCH / "against.py"), "HEAD", "card-putt"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "no kernel 'card-putt'; there are switch-64x4," in done.stderr
+    assert "no kernel 'card-putt'; there are switch-16x4," in done.stderr
     assert "card-put, " in done.stderr
