@@ -162,7 +162,7 @@ def stages_table(groups: Sequence[Group]) -> Table:
         most = max(shares.values(), default=0.0)
         busy = [share_cell(shares.get(name), most) for name in names]
         events = [number(events_of(entry, metric)) for metric in EVENTS]
-        limit = Cell(str(entry.run.limit or "not counted"), status="strong")
+        limit = Cell(entry.run.limit_text, status="strong")
         rows.append([*named(group, entry), *busy, *events, limit])
     headings = [STAGES.get(name, name) for name in names]
     return Table(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,20 @@ import pandas as pd
 from dvsim.kinds.base import EMULATED, Metric
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.amounts import MISSING
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
-from dvsim.study.statistics import ends
+from dvsim.study.statistics import Floats, ends
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
+
+
+class Headline(NamedTuple):
+    """The number by which a result answers a question: its name, unit, and value by replication."""
+
+    name: str
+    unit: str
+    values: Floats
 
 
 class Points:
@@ -108,6 +117,22 @@ class PointsStudy(Points):
     def judged(self) -> bool:
         """Whether it is held against published figures by itself; claims are about several."""
         return False
+
+    @cached_property
+    def _headline(self) -> str:
+        """The first metric of its kind's headline that it has."""
+        first: Sequence[str] = kind_of(self.scenario).headline
+        return next((name for name in first if self.points[name].notna().any()), first[0])
+
+    def headline(self, point: int = 0, *, each: bool = False) -> Headline:
+        """Return its first metric at a point; `each` is of runs."""
+        name = self._headline
+        unit = self.METRICS[name]
+        values = self.points[self.points["point"] == point][name].to_numpy(dtype=np.float64)
+        return Headline(name, name if unit == "1" else f"{name} {unit}", values)
+
+    limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
+    limit_text: ClassVar[str] = MISSING
 
     def estimates(self) -> pd.DataFrame:
         """Return each metric of each point with its 95 % Student interval over replications.

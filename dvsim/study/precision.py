@@ -174,10 +174,8 @@ def _has(point: PointNumbers, name: str) -> bool:
 
 def _alone(result: Run | PointsStudy) -> tuple[str, float]:
     kind = kind_of(result.scenario)
-    metric, shares = shares_of(
-        kind.point_numbers(result.scenario, kind.brief(result)), kind.headline
-    )
-    return metric if kind.studies else "rate", max(shares)
+    points = kind.point_numbers(result.scenario, kind.brief(result))
+    return result.headline().name, max(shares_of(points, kind.headline)[1])
 
 
 def _share(known: Estimate | None) -> float:

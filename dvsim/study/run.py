@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dvsim.kinds.find import kind_of
@@ -16,7 +17,7 @@ from dvsim.study.amounts import Amount, amount_text
 from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
-from dvsim.study.points import finite
+from dvsim.study.points import Headline, finite
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
 from dvsim.study.stages import Limit, busiest, limit_of
@@ -149,6 +150,12 @@ class Run:
         """The mean of `rates` with its interval; not a number without samples."""
         return Amount(*estimate(self.rates.values()), "msg/s")
 
+    def headline(self, point: int = 0, *, each: bool = False) -> Headline:
+        """Return its rate; with `each` that of a receiver, not of all together."""
+        receivers = self.scenario.system.receivers if each else 1
+        unit = "msg/s for each receiver" if each else "msg/s"
+        return Headline("rate", unit, np.array(list(self.rates.values())) / receivers)
+
     @property
     def payload_rate(self) -> Amount:
         """The rate in bytes of messages per second."""
@@ -162,6 +169,11 @@ class Run:
         See `dvsim.study.stages.limit_of`.
         """
         return limit_of(busiest(self.counters), self.scenario, self.rate.value)
+
+    @property
+    def limit_text(self) -> str:
+        """What keeps it from being faster, in words."""
+        return "not counted" if self.limit is None else str(self.limit)
 
     @property
     def answer(self) -> str:

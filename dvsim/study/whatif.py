@@ -10,26 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dvsim.kinds.base import Metric
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import MISSING, amount_text
+from dvsim.study.amounts import amount_text
 from dvsim.study.compare import in_common
 from dvsim.study.paired import ratio
-from dvsim.study.points import finite
-from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.points import Headline, finite
 from dvsim.study.stages import Limit
 from dvsim.study.statistics import Estimate, Floats, estimate
 from dvsim.study.whatif_sentence import Gain, sentence
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dvsim.scenario.spec import WhatIf
     from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 
 @dataclass(frozen=True)
@@ -88,17 +84,16 @@ class Answer:
     @property
     def what(self) -> str:
         """What the ratios are of: the rate, or the headline of studies."""
-        study = _study(self.runs[0])
-        return "rate" if study is None else headline_of(study)
+        return self._headline.name
 
     @property
     def unit(self) -> str:
         """The unit of what the ratios are of."""
-        study = _study(self.runs[0])
-        if study is not None:
-            unit = study.METRICS[self.what]
-            return self.what if unit == "1" else f"{self.what} {unit}"
-        return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
+        return self._headline.unit
+
+    @property
+    def _headline(self) -> Headline:
+        return self.runs[0].headline(each=self.whatif.rate == "each")
 
     def heading(self, name: str) -> str:
         """Return the title of a measure that the answer prints beside the rate."""
@@ -156,12 +151,6 @@ def _interval(given: Estimate | None) -> dict[str, float] | None:
     return None if given is None else {"value": given.value, "half": given.half}
 
 
-def headline_of(study: PointsStudy) -> str:
-    """Return the metric that a question about a study is answered by: the first that it has."""
-    first: Sequence[str] = kind_of(study.scenario).headline
-    return next((name for name in first if study.points[name].notna().any()), first[0])
-
-
 def answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
     """Return the answers that results give to open questions; none if they belong to none.
 
@@ -186,14 +175,14 @@ def _answer(runs: Sequence[Run | PointsStudy]) -> Answer:
         for varied in members.values()
         if 0 in varied and len(varied) > 1
     ]
-    if _study(runs[0]) is not None:
-        return Answer(_whatif(runs[0]), tuple(_points([studies_of(varied) for varied in whole])))
-    labels = _labels([run for varied in whole for run in runs_of(varied[:1])])
+    if kind_of(runs[0].scenario).studies:
+        return Answer(_whatif(runs[0]), tuple(_points(whole)))
+    labels = _labels([varied[0] for varied in whole])
     parts = (Part(label, _outcomes(varied)) for label, varied in zip(labels, whole, strict=True))
     return Answer(_whatif(runs[0]), tuple(parts))
 
 
-def _points(whole: Sequence[Sequence[PointsStudy]]) -> Iterator[Part]:
+def _points(whole: Sequence[Sequence[Run | PointsStudy]]) -> Iterator[Part]:
     """Yield a part for each point that the baseline of a scenario has."""
     for base, *others in whole:
         for point in base.scenario.points:
@@ -204,32 +193,13 @@ def _points(whole: Sequence[Sequence[PointsStudy]]) -> Iterator[Part]:
                 yield Part(label, _outcomes([base, *found], point))
 
 
-def _study(result: Run | PointsStudy) -> PointsStudy | None:
-    """Return a result if it is a study."""
-    return next(iter(studies_of([result])), None)
-
-
-def _at(study: PointsStudy, point: int) -> pd.DataFrame:
-    return study.points[study.points["point"] == point]
-
-
-def _values(result: Run | PointsStudy, point: int) -> Floats:
-    """Return by replication what the ratios of an answer are of."""
-    study = _study(result)
-    if study is not None:
-        return _at(study, point)[headline_of(study)].to_numpy(dtype=np.float64)
-    (run,) = runs_of([result])
-    receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
-    return np.array(list(run.rates.values())) / receivers
-
-
 def _whatif(run: Run | PointsStudy) -> WhatIf:
     if run.scenario.whatif is None:
         raise ValueError(f"{run.scenario.name} belongs to no question")
     return run.scenario.whatif
 
 
-def _labels(runs: Sequence[Run]) -> list[str]:
+def _labels(runs: Sequence[Any]) -> list[str]:
     """Name scenarios by the size of their messages, and by their transport if there are several."""
     paths = [run.scenario.system.path for run in runs]
     several = len(set(paths)) > 1
@@ -247,20 +217,18 @@ def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> t
     outcomes = []
     for run in runs:
         point = 0 if keys is None else run.scenario.points.index(keys)
-        values, times = _values(run, point), None
+        values = run.headline(point, each=_whatif(run).rate == "each").values
+        times = None
         if base is not None:
             pairs = min(len(values), len(base))
             common = in_common([runs[0], run])[1]
             times = ratio(values[:pairs], base[:pairs], common=common)
-        limit = next((own.limit for own in runs_of([run])), None)
         known = estimate(values.tolist())
-        outcomes.append(Outcome(run, _whatif(run).says, known, times, limit, point))
+        outcomes.append(Outcome(run, _whatif(run).says, known, times, run.limit, point))
         base = values if base is None else base
     return tuple(outcomes)
 
 
 def limit_text(outcome: Outcome) -> str:
     """Write what limits an outcome, and how busy it was."""
-    if outcome.limit is None:
-        return "not counted" if _study(outcome.run) is None else MISSING
-    return str(outcome.limit)
+    return outcome.run.limit_text
