@@ -181,7 +181,7 @@ def _print(
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.text import lines
 
-    reached = goals(validation, asked_of(runs))
+    reached = goals(validation, [run.scenario for run in runs])
     tell(overview(validation, reached), indent=0)
     if verbose:
         say("")
@@ -208,14 +208,6 @@ def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> s
     return f"{text}, as many as the verdicts need; --replications 10 runs all in full"
 
 
-def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Sampled]:
-    """Return the scenarios of a system among those of some results."""
-    from dvsim.kinds.find import kind_of
-
-    systems = [run.scenario for run in runs if not kind_of(run.scenario).studies]
-    return cast("list[Sampled]", systems)
-
-
 def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
@@ -225,7 +217,7 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
         "runs": list(map(asked_json, runs)),
         **asdict(validation),
         "tallies": [asdict(tally) for tally in tallies(validation)],
-        "goals": [asdict(goal) for goal in goals(validation, asked_of(runs)).table],
+        "goals": [asdict(goal) for goal in goals(validation, [run.scenario for run in runs]).table],
     }
     return json.dumps(content, allow_nan=False)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.numbers import agrees, log_error, within
@@ -25,7 +26,7 @@ from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.published import published_transports
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of
+from dvsim.study.run import Run
 
 STEPS = (3, 4, 6, 10)
 """Replications after which the verdicts are looked at; the last is the full run."""
@@ -53,7 +54,7 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
     """
     names = {name for claim in validation.claims if claim.edge for name in claim.scenarios}
     rows = [row for row in validation.rows if row.reading == "as printed"]
-    compared = {run.scenario.name: run for run in runs_of(runs)}
+    compared: dict[str, Any] = {run.scenario.name: run for run in runs}
     for column in validation.columns:
         own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
         decided = list(_parts(column, own, compared[column.scenario]))

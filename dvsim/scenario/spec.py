@@ -122,6 +122,11 @@ class Spec(Table):
         )
 
     @property
+    def reference(self) -> Any:  # noqa: ANN401 - a table of the kinds that have one
+        """The published columns that its results are held against; None if there are none."""
+        return None
+
+    @property
     def declared(self) -> Mapping[str, float]:
         """The numbers by which sentences of its source are decided, declared before any run."""
         tolerances = getattr(self, "tolerance", {})

@@ -123,7 +123,7 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     cases: list[Asked] = []
     missing: list[tuple[str, str]] = []
     for measured in read:
-        own = [system for system in systems_of(scenarios) if is_reference(system, measured)]
+        own = [scenario for scenario in scenarios if is_reference(scenario, measured)]
         if not (own or data.scenarios or all("transport" in case.keys for case in measured.cases)):
             _one_system(card, scenarios)
         for case in measured.cases:

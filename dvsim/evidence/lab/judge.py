@@ -22,7 +22,7 @@ from dvsim.evidence.lab.ratios import (
     crossovers,
 )
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of
+from dvsim.study.run import Run
 
 ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
 
@@ -127,9 +127,9 @@ def _fitted_columns(
 ) -> dict[str, tuple[str, ...]]:
     """Return the fitted columns by scenario, of those that name this very file."""
     return {
-        run.scenario.name: run.scenario.reference.fitted
-        for run in runs_of(results)
-        if run.scenario.reference is not None and is_reference(run.scenario, data)
+        result.scenario.name: result.scenario.reference.fitted
+        for result in results
+        if is_reference(result.scenario, data)
     }
 
 

@@ -72,7 +72,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     Raises:
         ScenarioError: As `match`, as far as that can be said without a run.
     """
-    own = [scenario for scenario in systems_of(scenarios) if is_reference(scenario, data)]
+    own = [scenario for scenario in scenarios if is_reference(scenario, data)]
     asked: Sequence[Spec] = own or scenarios
     reasons = [[why_not(item, case, data, taken) for case in data.cases] for item in asked]
     kept = [item for item, whys in zip(asked, reasons, strict=True) if not all(whys)]
@@ -101,7 +101,7 @@ def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
         raise ScenarioError.at(data.path, message, nameless[0].name)
 
 
-def is_reference(scenario: Sampled, data: LabData) -> bool:
+def is_reference(scenario: Spec, data: LabData) -> bool:
     """Return whether a scenario names this very file as its published data."""
     reference = scenario.reference
     return (

@@ -60,7 +60,7 @@ def at_all_sizes(
         for case in data.cases
         if case.message_bytes is not None and case.message_bytes not in sizes
     ]
-    resized = systems_of(answered for answered in answers if not isinstance(answered, str))
+    resized = [answered for answered in answers if not isinstance(answered, str)]
     made = {(scenario.name, scenario.get("message_bytes")): scenario for scenario in resized}
     return [*scenarios, *made.values()]
 

@@ -22,7 +22,6 @@ from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load_campaign
-from dvsim.study.run import runs_of
 
 __all__ = ["ENOUGH", "Ledger", "Tally", "gather"]
 
@@ -71,10 +70,9 @@ def gather(
         for item in served(source, campaigns[source.name], seed=seed, workers=workers)
     ]
     validation = validate(runs, emulated, command_of())
-    simulated = [item.scenario for item in runs_of(runs)]
     return Ledger(
         validation=validation,
         fitted=tuple(fitted),
-        goals=goals(validation, simulated),
+        goals=goals(validation, [item.scenario for item in runs]),
         scale=1.0 if scale is None else scale,
     )

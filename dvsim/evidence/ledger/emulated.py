@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from os.path import commonprefix
 from pathlib import Path
+from typing import cast
 
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
 from dvsim.kinds.load import load
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of
+from dvsim.study.run import Run
 
 Runner = Callable[..., Sequence[Run | PointsStudy]]
 """Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""
@@ -56,7 +57,7 @@ def emulated_runs(
         progress=progress,
         command=command_of(),
     )
-    return runs_of(runs)
+    return cast("list[Run]", runs)
 
 
 def ready() -> bool:

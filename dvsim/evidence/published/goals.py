@@ -14,7 +14,7 @@ from math import log
 from dvsim.evidence.numbers import within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.scenario.published import published_transports
-from dvsim.scenario.sampled import Sampled
+from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law
 from dvsim.study.amounts import log_text
@@ -57,7 +57,7 @@ class Goals:
     apart: tuple[float | None, ...]
 
 
-def goals(validation: Validation, scenarios: Iterable[Sampled] = ()) -> Goals:
+def goals(validation: Validation, scenarios: Iterable[Spec] = ()) -> Goals:
     """Return what was reached.
 
     Args:
@@ -91,7 +91,7 @@ def goals(validation: Validation, scenarios: Iterable[Sampled] = ()) -> Goals:
     return Goals(tuple(table), tuple(misses), tuple(_apart(row, other) for row in misses))
 
 
-def free_parameters(scenarios: Iterable[Sampled]) -> dict[str, tuple[str, ...]]:
+def free_parameters(scenarios: Iterable[Spec]) -> dict[str, tuple[str, ...]]:
     """Return the fitted numbers of all cards by transport: ``h3-bridge push, ns/B``.
 
     A law has two, unless one is 0. A number that several scenarios share is one.
@@ -104,7 +104,7 @@ def free_parameters(scenarios: Iterable[Sampled]) -> dict[str, tuple[str, ...]]:
         path = scenario.reference.transport
         names = results.setdefault(path, {})
         for role in known[path].fitted if path in known else ():
-            card = scenario.system.cards[role]
+            card = scenario.cards[role]
             for parameter in card.parameters.values():
                 if parameter.confidence == "calibrated":
                     names.update(dict.fromkeys(_numbers(card.name, parameter)))
@@ -168,7 +168,7 @@ def _empty(columns: list[ColumnVerdict]) -> Goal:
     )
 
 
-def _parameters(scenarios: Iterable[Sampled]) -> list[Goal]:
+def _parameters(scenarios: Iterable[Spec]) -> list[Goal]:
     known = published_transports()
     return [
         Goal(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Runs, execute
-from dvsim.study.run import Run, runs_of
+from dvsim.study.run import Run
 
 REPLICATIONS = 20  # their spread must not be taken for an error
 SEED = 1
@@ -29,7 +29,7 @@ def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Measured]) -> lis
     by_kind = {card.card.kind: card.card for card in cards}
     trials = [Trial(_with(scenario, by_kind), REPLICATIONS) for scenario in scenarios]
     runs = execute(Variants(trials), Runs(SEED, None, workers=1))
-    return [time_s(run) for run in runs_of(runs)]
+    return [time_s(run) for run in cast("list[Run]", runs)]
 
 
 def time_s(run: Run) -> float:
