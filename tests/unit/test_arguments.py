@@ -12,8 +12,9 @@ import pytest
 import dvsim
 
 PROGRAMS = {  # what is written for other programs, or is one
-    "broker/bridge.py", "broker/control.py", "emulation/queues.py", "evidence/cluster.py",
-    "kinds/irregular/calibration.py", "kinds/rabbitmq/emu/data_vortex.py",
+    "broker/bridge.py", "broker/control.py", "emulation/queues.py",
+    "kinds/cluster/calibration/sizing.py", "kinds/irregular/calibration.py",
+    "kinds/rabbitmq/emu/data_vortex.py",
     "kinds/rabbitmq/emu/left.py", "study/manifest.py", "study/sweeps/slurm.py",
 }  # fmt: skip
 REDUCE = Path(dvsim.__file__).parents[1] / "scenarios" / "workload" / "reduce-8.goal"

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from dvsim.evidence.cluster import CLAIMS, fit, held_out, kept, lines, published, rate_of
+from dvsim.kinds.cluster.calibration.sizing import (
+    CLAIMS,
+    fit,
+    held_out,
+    kept,
+    lines,
+    published,
+    rate_of,
+)
 from dvsim.kinds.find import kind_of
 from dvsim.kinds.load import load
 from dvsim.study.limit import find_limits

@@ -12,8 +12,9 @@ from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer
+from dvsim.kinds.find import OWN, kind_named
 from dvsim.kinds.load import load, load_campaign
-from dvsim.scenario.find import list_scenarios
+from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
 
@@ -191,8 +192,7 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
         return [
             scenario for name in data.scenarios for scenario in load_campaign(name, data.overrides)
         ]
-    entries = [entry for entry in list_scenarios() if entry.kind in ("scenario", "messaging")]
-    candidates = [load(entry.name) for entry in entries]
+    candidates = [load(entry.name) for entry in list_scenarios() if _has_messages(entry)]
     users = [scenario for scenario in candidates if _names(scenario, card)]
     if not users:
         alike = [
@@ -204,8 +204,15 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
         raise ScenarioError.at(Argument("scenarios"), message)
     # of a size that two have, one of a system whose data were published comes first
-    users.sort(key=lambda user: getattr(user, "reference", None) is None)
+    users.sort(key=lambda user: user.reference is None)
     return [load(user.path, data.overrides) for user in users] if data.overrides else users
+
+
+def _has_messages(entry: Entry) -> bool:
+    """Return whether messages go through a packaged scenario, as through what was measured."""
+    if entry.kind not in OWN:  # a campaign, or of the kind that files need not name
+        return entry.kind == "scenario"
+    return kind_named(entry.kind).messages
 
 
 def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
