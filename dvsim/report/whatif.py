@@ -12,7 +12,7 @@ from dvsim.report.blocks import Block, Items, Text, under
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
 from dvsim.study.amounts import counted, estimate_text, times_text
 from dvsim.study.table import Cell, Table, number
-from dvsim.study.whatif import Answer, Part, answers, limit_text
+from dvsim.study.whatif import Answer, Part, answers
 
 if TYPE_CHECKING:
     from dvsim.report.groups import Group
@@ -61,7 +61,7 @@ def answer_table(answer: Answer) -> Table:
                     Cell(estimate_text(rate.value, rate.half), "number", raw=rate.value),
                     Cell(ratio[0], "number", raw=ratio[1]),
                     *(_cell(answer, name, outcome.also(name)) for name in answer.whatif.also),
-                    limit_text(outcome),
+                    outcome.run.limit_text,
                 ]
             )
     least, most = answer.replications
@@ -143,7 +143,7 @@ def _trace(part: Part, index: int) -> dict[str, Any]:
         [times.value for _, times in known],
         ["<br>".join(textwrap.wrap(escape(outcome.says), WIDE)) for outcome, _ in known],
         error_x={"type": "data", "array": [times.half for _, times in known]},
-        text=[escape(f"{times_text(times)}; {limit_text(outcome)}") for outcome, times in known],
+        text=[escape(f"{times_text(times)}; {outcome.run.limit_text}") for outcome, times in known],
         hovertemplate="%{text}<extra></extra>",
         marker=look | {"size": 9},
     )

@@ -227,8 +227,3 @@ def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> t
         outcomes.append(Outcome(run, _whatif(run).says, known, times, run.limit, point))
         base = values if base is None else base
     return tuple(outcomes)
-
-
-def limit_text(outcome: Outcome) -> str:
-    """Write what limits an outcome, and how busy it was."""
-    return outcome.run.limit_text
