@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dvsim.errors import DvsimError
 from dvsim.report.basis import (
@@ -47,7 +47,7 @@ from dvsim.report.whatif import all_answer, answer_blocks, answers_of
 from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.run import Run, studies_of
 from dvsim.study.table import Table, number
 from dvsim.study.whatif import answers
 
@@ -81,7 +81,7 @@ def report_page(
     studies = studies_of(results)
     if studies:
         return _studies_page(studies, validation, command, more)
-    return _runs_page(runs_of(results), validation, command, more)
+    return _runs_page(cast("list[Run]", results), validation, command, more)
 
 
 def _runs_page(
