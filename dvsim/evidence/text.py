@@ -6,15 +6,11 @@ from collections.abc import Iterable, Iterator
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
 from dvsim.study.amounts import log_text
-from dvsim.study.table import Table
+from dvsim.study.table import Cell, Table, mark, number, ratio, times
 
 _ROW_HEAD = (
     *("scenario", "column", "published as", "reading", "statistic"),
     *("published", "simulated", "low", "high", "log error", "verdict", "split"),
-)
-_COLUMN_HEAD = (
-    *("scenario", "column", "published as", "reading"),
-    *("mean", "empty share", "quantiles", "verdict", "split"),
 )
 
 
@@ -42,12 +38,48 @@ def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Tabl
     yield Table(_ROW_HEAD, rows, range(5, 10), keys=5)
     yield ""
     yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
-    columns = [
-        *(_column(column, "as printed") for column in validation.columns),
-        *(_column(column, "as messages") for column in validation.columns_as_messages),
-    ]
-    yield Table(_COLUMN_HEAD, columns, keys=4)
+    yield columns_table(validation)
     yield ""
+
+
+def columns_table(validation: Validation) -> Table:
+    """Tabulate the verdict on every published column, fitted and held out told apart."""
+    means = {
+        (row.scenario, row.column): row
+        for row in validation.rows
+        if (row.statistic, row.reading) == ("mean", "as printed")
+    }
+    whole = {(item.scenario, item.column): item.passed for item in validation.columns_as_messages}
+    rows = []
+    for item in validation.columns:
+        key = (item.scenario, item.column)
+        mean = means.get(key)
+        published, simulated = (mean.published, mean.simulated) if mean else (None, None)
+        row = [*key, item.published_column, Cell(item.split, status=item.split.replace(" ", "-"))]
+        row += [number(published), number(simulated), times(ratio(simulated, published))]
+        row += [mark(item.mean_ok), _empty(item), mark(item.quantiles_ok), mark(item.passed)]
+        rows.append([*row, mark(whole.get(key))] if whole else row)
+    head = ["scenario", "column", "published as", "used for", "published mean", "simulated mean"]
+    head += ["ratio", "mean", "empty share", "quantiles", "verdict", "counted as messages"]
+    return Table(
+        head if whole else head[:-1],
+        rows,
+        keys=4,
+        name="columns",
+        caption="Verdict on every published column, by tolerances declared before the comparison. "
+        "A fitted column was used to choose parameters: that it passes is a fit, not a "
+        "prediction. Only held-out columns test the model.",
+    )
+
+
+def _empty(column: ColumnVerdict) -> Cell:
+    """Return the verdict on the share of empty samples, with the share and what is possible."""
+    verdict = mark(column.empty_ok)
+    if column.empty_share is None or column.empty_bounds is None:
+        return verdict
+    low, high = column.empty_bounds
+    text = f"{verdict} ({column.empty_share:.3f} in {low:.2f}..{high:.2f})"
+    return Cell(text, status=verdict.status)
 
 
 def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:
@@ -55,20 +87,6 @@ def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:
     means = (f"{row.published:.1f}", f"{row.simulated:.1f}")
     ends = (f"{end:.1f}" if intervals else "-" for end in (row.low, row.high))
     return (*names, *means, *ends, log_text(row.log_error), row.verdict, row.split)
-
-
-def _column(column: ColumnVerdict, reading: str) -> tuple[str, ...]:
-    empty = "-"
-    if column.empty_share is not None and column.empty_bounds is not None:
-        low, high = column.empty_bounds
-        empty = f"{_mark(column.empty_ok)} ({column.empty_share:.3f} in {low:.2f}..{high:.2f})"
-    names = (column.scenario, column.column, column.published_column, reading)
-    marks = (_mark(column.mean_ok), empty, _mark(column.quantiles_ok))
-    return (*names, *marks, "pass" if column.passed else "fail", column.split)
-
-
-def _mark(good: bool | None) -> str:
-    return "ok" if good else "off"
 
 
 def claim_lines(claims: Iterable[ClaimVerdict]) -> Iterator[str]:

@@ -24,12 +24,7 @@ ROLES = {
 }
 """Stage -> the card with its numbers, where they are not called alike."""
 NOT_RUN = "not run"  # so begins the note of a claim about runs that are not there
-CLAIM_MARKS = {
-    "confirmed": ("✓ confirmed", "pass"),
-    "refuted": ("✗ refuted", "fail"),
-    "not reproduced": ("– not reproduced", "info"),
-    "not testable": ("– not testable", "info"),
-}
+CLAIM_STATUS = {"confirmed": "pass", "refuted": "fail"}
 
 
 def claims_untold(validation: Validation | None) -> list[str]:
@@ -45,7 +40,6 @@ def claims_table(validation: Validation) -> Table:
     for claim in validation.claims:
         if claim.id in untold:
             continue
-        text, status = CLAIM_MARKS.get(claim.verdict, (claim.verdict, "info"))
         note = " ".join(part for part in (claim.explanation, claim.note) if part)
         rows.append(
             {
@@ -56,7 +50,7 @@ def claims_table(validation: Validation) -> Table:
                 "expected": claim.expected,
                 "simulated": claim.simulated,
                 "95 % interval": claim.interval,
-                "verdict": Cell(text, status=status, raw=claim.verdict),
+                "verdict": Cell(claim.verdict, status=CLAIM_STATUS.get(claim.verdict, "info")),
                 "fitted to it?": Cell(claim.basis if claim.value is not None else MISSING),
                 "note": Cell(note, "prose"),
                 "to see it again": Cell(claim.command, "code"),

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.report.run_tables import named
 from dvsim.study.amounts import MISSING
-from dvsim.study.table import MARKS, Cell, Table, mark, number, ratio, times
+from dvsim.study.table import Cell, Table, mark, number, ratio, times
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
@@ -46,52 +45,6 @@ def verdicts_on(entry: Entry, columns: Sequence[ColumnVerdict]) -> dict[str, Col
 def published_values(rows: Rows) -> Published:
     """Keep what was published of each comparison."""
     return {key: row.published for key, row in rows.items()}
-
-
-def columns_table(groups: Sequence[Group], validation: Validation, rows: Rows) -> Table:
-    """Tabulate the verdict on every published column, fitted and held out told apart."""
-    also_whole = bool(validation.columns_as_messages)
-    lines = []
-    for group in groups:
-        for entry in group.entries:
-            whole = verdicts_on(entry, validation.columns_as_messages)
-            for column, verdict in verdicts_on(entry, validation.columns).items():
-                mean = rows.get((entry.run.scenario.name, column, "mean"))
-                line = verdict_line(group, entry, verdict, mean)
-                if also_whole:
-                    line.append(mark(whole[column].passed if column in whole else None))
-                lines.append(line)
-    return Table(
-        name="columns",
-        caption=(
-            "Verdict on every published column, by tolerances declared before the comparison. "
-            "A fitted column was used to choose parameters: that it passes is a fit, not a "
-            "prediction. Only held-out columns test the model."
-        ),
-        head=[
-            *("message", "run", "column", "published as", "used for", "published mean"),
-            *("simulated mean", "ratio", "mean", "empty share", "quantiles", "verdict"),
-            *(["counted as messages"] if also_whole else []),
-        ],
-        rows=lines,
-    )
-
-
-def verdict_line(
-    group: Group, entry: Entry, verdict: ColumnVerdict, mean: Row | None
-) -> list[Cell]:
-    """Give the verdict on one column as a row of the table."""
-    published = None if mean is None else mean.published
-    simulated = None if mean is None else mean.simulated
-    judged = (verdict.mean_ok, verdict.empty_ok, verdict.quantiles_ok, verdict.passed)
-    return [
-        *named(group, entry),
-        *map(Cell, (verdict.column, verdict.published_column)),
-        Cell(verdict.split, status=verdict.split.replace(" ", "-")),  # a fit is no prediction
-        *map(number, (published, simulated)),
-        times(ratio(simulated, published)),
-        *map(mark, judged),
-    ]
 
 
 def statistics_table(group: Group, validation: Validation | None, rows: Rows) -> Table:
@@ -145,9 +98,7 @@ def cells_of(
     row = None if verdict is None else rows.get((scenario, column, statistic))
     if row is None:
         return number(None), simulated, times(None)
-    compared = times(ratio(row.simulated, row.published))
-    if row.verdict in ("pass", "fail"):
-        compared = Cell(f"{compared} {MARKS[row.verdict]}", "number", row.verdict)
+    compared = times(ratio(row.simulated, row.published), row.verdict)
     return number(row.published), number(row.simulated), compared
 
 

@@ -19,7 +19,7 @@ from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text
 from dvsim.report.blocks import commands as repeated
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
 from dvsim.study.amounts import MISSING
-from dvsim.study.table import MARKS, Cell, Table, mark, number, table_of, times
+from dvsim.study.table import Cell, Table, mark, number, table_of, times
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.compare import Compared, Row
@@ -118,7 +118,7 @@ def _criterion(criterion: Criterion | None) -> Cell:
     if criterion.kind == "empty" and criterion.got is not None:
         got = f"{100 * criterion.got:+.0f} points "
     raw = word if criterion.got is None else criterion.got
-    return Cell(f"{MARKS[word]} {got}{word}", "number", word, raw)
+    return Cell(f"{got}{word}", "number", word, raw)
 
 
 def _percent(error: float) -> str:

@@ -85,7 +85,7 @@ def cell_text(cell: Cell) -> str:
     """Write a cell; code stands between backticks, where nothing needs escaping but a bar."""
     if cell.kind == "code" and cell and "`" not in cell:
         return "`" + " ".join(cell.split()).replace("|", "\\|") + "`"
-    return plain(cell)
+    return plain(cell.signed)
 
 
 def plain(text: str) -> str:

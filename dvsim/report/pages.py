@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from dvsim.errors import DvsimError
+from dvsim.evidence.text import columns_table
 from dvsim.report.basis import (
     cards_table,
     claims_table,
@@ -27,7 +28,7 @@ from dvsim.report.blocks import (
     tables,
     under,
 )
-from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
+from dvsim.report.compare import published_values, rows_as_printed, statistics_table
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.groups import Group, grouped, paths_of, size_text
@@ -170,7 +171,7 @@ def _compared(groups: Sequence[Group], validation: Validation | None) -> Section
         "declared tolerance judges. The published range of the empty share is what the published "
         "quantiles leave possible."
     )
-    columns = columns_table(groups, validation, rows)
+    columns = columns_table(validation)
     return Section("comparison", "Published and simulated", [columns, Text(text), *statistics])
 
 

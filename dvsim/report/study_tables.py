@@ -80,7 +80,7 @@ def standing_cell(note: str | None, error: tuple[float, float] | None) -> Cell:
         flow = f"; flow: mean latency within {error[0]:.1%}, throughput within {error[1]:.1%}"
     if note is None:
         return Cell(f"settled{flow}", status="info")
-    return Cell(f"✗ {note}{flow}", status="fail")
+    return Cell(f"{note}{flow}", status="fail")
 
 
 def setting_cell(value: object) -> str:

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Section, Text
 from dvsim.study.amounts import MISSING
-from dvsim.study.table import MARKS, Table
+from dvsim.study.table import Table
 
 RANGE = ["low", "high"]  # headings of two columns that are the ends of one range
 
@@ -16,7 +16,7 @@ def lines(sections: Iterable[Section]) -> Iterator[str | Table]:
     r"""Yield sections, those that hold something: titles, texts, and tables to be indented.
 
     >>> from dvsim.study.table import plain_lines
-    >>> table = Table(["", "low", "high"], [["✓ pass", "1", "3"]], right=[1, 2],
+    >>> table = Table(["", "low", "high"], [["pass", "1", "3"]], right=[1, 2],
     ...               caption="Rates.", spans=[("", 1), ("interval", 2)])
     >>> shown = [Section("a", "Answer", [Text("All hold", "verdict"), table])]
     >>> print("\n".join(plain_lines(lines(shown))))
@@ -75,7 +75,5 @@ def as_text(table: Table) -> Table:
 
 
 def _joined(cells: Sequence[str]) -> str:
-    """Return a cell without its mark, which goes with a word; several as the ends of a range."""
-    marks = tuple(f"{sign} " for sign in MARKS.values())
-    texts = [cell[2:] if cell.startswith(marks) else str(cell) for cell in cells]
-    return MISSING if set(texts) == {MISSING} else " .. ".join(texts)
+    """Return a cell, or several as the ends of a range."""
+    return MISSING if set(cells) == {MISSING} else " .. ".join(cells)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dvsim.study.paired import Change
 
 GAP = 2  # blanks between columns
-MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: never colour alone
+SIGNS = {"pass": "✓", "fail": "✗"}  # beside the words on a page: never colour alone
 
 
 class Cell(str):
@@ -42,6 +42,12 @@ class Cell(str):
         self = super().__new__(cls, text)
         self.kind, self.status, self.csv = kind, status, text if raw is None else raw
         return self
+
+    @property
+    def signed(self) -> str:
+        """The text as a page has it: a verdict with its sign."""
+        sign = SIGNS.get(self.status, "")
+        return self if sign in self else f"{sign} {self}"
 
 
 @dataclass(frozen=True)
@@ -185,8 +191,8 @@ def changed(change: Change | None, unit: float = 1.0) -> Cell:
 
 
 def mark(passed: bool | None, kind: str = "text") -> Cell:
-    """Make a cell of a verdict: a mark and a word, since colour alone is not enough."""
+    """Make a cell of a verdict."""
     if passed is None:
         return Cell(MISSING, kind, "info", "not judged")
     word = "pass" if passed else "fail"
-    return Cell(f"{MARKS[word]} {word}", kind, word, word)
+    return Cell(word, kind, word)

@@ -355,7 +355,7 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(page):
 def test_the_points_table_tells_which_have_settled(latency):
     table = points_table(latency, Sweep(latency), "t")
     assert [row[-1] for row in table.rows[:3]] == ["settled"] * 3
-    assert table.rows[3][-1].startswith("✗ queues grew by")
+    assert table.rows[3][-1].signed.startswith("✗ queues grew by")
     assert len(table.csv_rows) == len(latency.estimates())
 
 
