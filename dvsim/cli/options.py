@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.terminal import complain
-from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
@@ -246,8 +245,6 @@ class RunOptions:
         from dvsim.session import run_scenarios
         from dvsim.study.arguments import DEFAULT_REPLICATIONS
 
-        if self.report is not None:
-            one_kind(scenarios)
         if precision is not None:
             check_alone(precision, self.replications)
             if backend != "sim":
@@ -302,23 +299,6 @@ def run_telling(
     return run_scenarios(scenarios, more=told, **asked)
 
 
-def one_kind(scenarios: Iterable[Spec]) -> None:
-    """Refuse one page about runs and about studies: they have no figure in common.
-
-    Raises:
-        ScenarioError: If there are both.
-    """
-    from dvsim.kinds.find import kind_of
-
-    texts: dict[bool, str] = {}
-    for scenario in scenarios:
-        kind = kind_of(scenario)
-        texts.setdefault(kind.studies, f"{scenario.name} is {kind.about}")
-    if len(texts) == 2:
-        message = f"{texts[False]} and {texts[True]}; a page is about one kind, ask for two"
-        raise ScenarioError.at("--report", message)
-
-
 def write_page(
     path: Path,
     results: Sequence[Run | PointsStudy],
@@ -327,11 +307,10 @@ def write_page(
     form: str | None = None,
     sensitivity: Path | None = None,
 ) -> list[Path]:
-    """Write the report about runs or about studies; return the files."""
+    """Write the report about runs and studies; return the files."""
     from dvsim.report import write_results
     from dvsim.report.sensitivity import sensitivity_drawings
 
-    one_kind(result.scenario for result in results)
     more = [] if sensitivity is None else sensitivity_drawings(sensitivity)
     return write_results(path, results, validation, command, form, more)
 

@@ -13,7 +13,7 @@ import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
-from dvsim.cli.options import Output, RunOptions, one_kind, run_options, run_telling
+from dvsim.cli.options import Output, RunOptions, run_options, run_telling
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
@@ -138,8 +138,6 @@ def _run(
 
     if options.replications is not None:
         return options.run(scenarios)
-    if options.report is not None:
-        one_kind(scenarios)
     verdicts = partial(open_verdicts, more=more)
     alone = list({scenario.name: scenario for scenario in scenarios}.values())
     return run_telling(alone, verdicts, steps=STEPS, **options.asked(), scale=options.scale)

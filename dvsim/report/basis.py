@@ -60,15 +60,17 @@ def claims_table(validation: Validation) -> Table:
     return table_of("claims", caption, rows)
 
 
-def origin_table(results: Sequence[Run | PointsStudy], names: Sequence[Mapping[str, str]]) -> Table:
+def origin_table(
+    results: Sequence[Run | PointsStudy], names: Sequence[Mapping[str, str]], name: str = "manifest"
+) -> Table:
     """Tabulate where each result came from; `names` has the cells that name each."""
     return table_of(
-        "manifest",
+        name,
         "Every run: how it was asked for, and where and when it was made.",
         [
-            {**name, "seed": number(result.seed), "replications": number(result.replications)}
+            {**cells, "seed": number(result.seed), "replications": number(result.replications)}
             | origin(result.manifest)
-            for result, name in zip(results, names, strict=True)
+            for result, cells in zip(results, names, strict=True)
         ],
     )
 
@@ -113,7 +115,7 @@ def used_cards(run: Run | PointsStudy) -> list[Card]:
     return [card for _, card in run.scenario.used_cards()]
 
 
-def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
+def parameters_table(runs: Sequence[Run | PointsStudy], called: str = "parameters") -> Table:
     """Tabulate the parameters that nobody published or measured.
 
     Those of the cards that set the pace of a run come first, then the weakest. A parameter that
@@ -146,7 +148,7 @@ def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
             }
         )
     return table_of(
-        "parameters",
+        called,
         "Parameters that are assumed, unverified or calibrated; first those of the card of the "
         "busiest stage of a run, since an error in them shows in its rates at once.",
         rows,

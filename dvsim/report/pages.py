@@ -1,9 +1,10 @@
-"""The page of runs, and that of studies: their sections, from the answer to where it comes from."""
+"""The page of runs and studies: its sections, from the answer to where it comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dvsim.errors import DvsimError
 from dvsim.evidence.text import columns_table
@@ -48,7 +49,7 @@ from dvsim.report.whatif import all_answer, answer_blocks, answers_of
 from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, studies_of
+from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.table import Table, number
 from dvsim.study.whatif import answers
 
@@ -59,13 +60,25 @@ MOST_OPEN = 12  # rows of a table of rates that is not folded
 MOST_POINTS = 24  # rows of a table of points that is not folded
 
 
+@dataclass(frozen=True)
+class Part:
+    """What a page has about runs, or about studies; `basis` is what they rest on."""
+
+    title: str
+    answer: Sequence[Block]
+    sections: Sequence[Section]
+    basis: Section
+    origin: Sequence[Table]
+    intro: str = ""
+
+
 def report_page(
     results: Sequence[Run | PointsStudy],
     validation: Validation | None = None,
     command: str | None = None,
     more: Sequence[Drawing] = (),
 ) -> Page:
-    """Return the page of one run or many, or of one study or many.
+    """Return the page of runs and of studies, one or many.
 
     Args:
         results: At least one; runs with messages of one size share a figure.
@@ -79,15 +92,27 @@ def report_page(
     """
     if not results:
         raise DvsimError("a report needs at least one run or study")
-    studies = studies_of(results)
+    runs, studies = runs_of(results), studies_of(results)
+    parts = [_about_runs(runs, validation)] if runs else []
     if studies:
-        return _studies_page(studies, validation, command, more)
-    return _runs_page(cast("list[Run]", results), validation, command, more)
+        rest = None if runs else validation  # claims are told once
+        parts.append(_about_studies(studies, rest, alone=len(results) == 1))
+    only = parts[0] if len(parts) == 1 else None
+    origin = [table for part in parts for table in part.origin]
+    return Page(
+        only.title if only else f"{len(results)} results",
+        [
+            Section("answer", "The answer", [block for part in parts for block in part.answer]),
+            *(section for part in parts for section in part.sections),
+            *_judged(validation, more),
+            *(part.basis for part in parts),
+            _ending(results, origin, command),
+        ],
+        only.intro if only else "",
+    )
 
 
-def _runs_page(
-    runs: Sequence[Run], validation: Validation | None, command: str | None, more: Sequence[Drawing]
-) -> Page:
+def _about_runs(runs: Sequence[Run], validation: Validation | None) -> Part:
     groups = grouped(runs)
     rows = rows_as_printed(validation)
     published = published_values(rows)
@@ -104,11 +129,10 @@ def _runs_page(
         for entry in group.entries
     ]
     made = origin_table([entry.run for entry in entries], names)
-    compared = _compared(groups, validation)
-    return Page(
+    return Part(
         title_of(groups),
+        _run_answer(groups, validation),
         [
-            Section("answer", "The answer", _run_answer(groups, validation)),
             Section(
                 "scaling",
                 "From small messages to large ones",
@@ -119,11 +143,10 @@ def _runs_page(
             Section(
                 "quantiles", "Quantiles", pair([*qq_drawings(groups, validation, rows), *quantiles])
             ),
-            compared,
-            *_judged(validation, more),
-            Section("basis", "The numbers it rests on", _basis(groups, runs)),
-            _ending(runs, [made, *tables(cards_table(runs))], command),
+            _compared(groups, validation),
         ],
+        Section("basis", "The numbers it rests on", _basis(groups, runs)),
+        [made, *tables(cards_table(runs))],
         runs[0].scenario.question if len(runs) == 1 else "",
     )
 
@@ -259,18 +282,15 @@ def title_of(groups: Sequence[Group]) -> str:
     return f"{len(entries)} {runs}: {joined(transports)}, messages of {sizes}"
 
 
-def _studies_page(
-    studies: Sequence[PointsStudy],
-    validation: Validation | None,
-    command: str | None,
-    more: Sequence[Drawing],
-) -> Page:
-    alone = len(studies) == 1
+def _about_studies(
+    studies: Sequence[PointsStudy], validation: Validation | None, *, alone: bool
+) -> Part:
     found = answers(studies)
     title = found[0].whatif.title if len(found) == 1 else f"{len(studies)} studies"
     verdicts = [block for each in found for block in answer_blocks(each)]
     verdicts += [Text(sentence, "verdict") for sentence in claims_sentences(validation)]
-    weak = tables(parameters_table(studies)) if any(map(used_cards, studies)) else []
+    used = any(map(used_cards, studies))
+    weak = tables(parameters_table(studies, "parameters-of-studies")) if used else []
     note = (
         "A key that stands here is a choice of whoever asked; what is not settled by any "
         "publication is said in the notes of the claims and in the documentation."
@@ -279,22 +299,16 @@ def _studies_page(
         {"scenario": study.scenario.name, "points": number(len(study.scenario.points))}
         for study in studies
     ]
-    return Page(
+    asked = [Text(note), settings_table(studies), *under("What it rests on", weak)]
+    return Part(
         studies[0].scenario.title if alone else title,
+        verdicts,
         [
-            Section("answer", "The answer", verdicts),
-            *(
-                study_section(study, f"study-{index}", headed=not alone)
-                for index, study in enumerate(studies)
-            ),
-            *_judged(validation, more),
-            Section(
-                "basis",
-                "What was asked",
-                [Text(note), settings_table(studies), *under("What it rests on", weak)],
-            ),
-            _ending(studies, [origin_table(studies, names)], command),
+            study_section(study, f"study-{index}", headed=not alone)
+            for index, study in enumerate(studies)
         ],
+        Section("asked", "What was asked", asked),
+        [origin_table(studies, names, "manifest-of-studies")],
     )
 
 

@@ -114,8 +114,7 @@ class Comparison:
     def as_json(self) -> dict[str, object]:
         """Return the comparison as JSON types."""
         results = [
-            (result.asked_json if isinstance(result, SweptPoints) else asked_json(result))
-            | {"backend": result.backend, "manifest": result.manifest}
+            asked_json(result) | {"backend": result.backend, "manifest": result.manifest}
             for result in self.results
         ]
         own = {name: list(map(list, getattr(self, name))) for name in OWN}
@@ -153,13 +152,7 @@ def compare(results: Sequence[Result]) -> Comparison:
     return Comparison(tuple(runs), tuple(_differences(runs)), tuple(_run_rows(runs)))
 
 
-def side_by_side(
-    each: Sequence[Each],
-    common: Sequence[bool],
-    *,
-    share: bool = False,
-    means: Sequence[Estimate | None] = (),
-) -> Row:
+def side_by_side(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Row:
     """Put the values of results side by side.
 
     Args:
@@ -167,12 +160,8 @@ def side_by_side(
         common: Of each result whether its replications had the random numbers of those of the
             first.
         share: Shares are subtracted, not divided; so is everything if one of the results has 0.
-        means: Of each result the mean that is kept in the place of replications, if it is.
     """
-    values = tuple(
-        mean or (estimate(by_number.values()) if by_number else None)
-        for mean, by_number in zip(means or [None] * len(each), each, strict=True)
-    )
+    values = tuple(estimate(by_number.values()) if by_number else None for by_number in each)
     nothing = any(mean is not None and mean.value == 0 for mean in values)
     kind: Kind = "difference" if share or nothing else "ratio"
     changes = [
@@ -221,11 +210,12 @@ def in_common(results: Sequence[Result]) -> list[bool]:
     They had if both are of one kind and were simulated with one seed; what an emulated run met on
     its machine no other run has met.
     """
-    kinds = [getattr(result.scenario, "KIND", None) for result in results]
     first = results[0]
     return [
-        first.simulated and result.simulated and result.seed == first.seed and kind == kinds[0]
-        for result, kind in zip(results, kinds, strict=True)
+        first.simulated
+        and result.simulated
+        and (result.seed, result.scenario.KIND) == (first.seed, first.scenario.KIND)
+        for result in results
     ]
 
 
@@ -247,9 +237,6 @@ def interval_notes(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _note(first: Result, other: Result, *, common: bool) -> str:
-    for result in (first, other):
-        if isinstance(result, SweptPoints) and any(run is None for run, _ in result.runs):
-            return f"no interval where a run is gone from {result.manifest.get('runs')}"
     if first.replications != other.replications:
         return f"no interval, {first.replications} and {other.replications} replications"
     if first.replications < 2:
@@ -401,6 +388,5 @@ def _point_rows(
                 continue
             if flow:
                 each = [dict(list(values.items())[:1]) for values in each]
-            means = [side.mean(number, metric, unit) for side, number in at]
-            row = side_by_side(each, common, share=unit == "1", means=means)
+            row = side_by_side(each, common, share=unit == "1")
             yield replace(row, metric=metric, unit=unit, point=dict(point))

@@ -86,20 +86,15 @@ def _column(column: Any) -> str:  # noqa: ANN401 - a Column
 def facts_of_points(result: Result, varied: Sequence[str]) -> dict[str, str]:
     """Return everything that may differ, in words: what was asked, but for what is varied."""
     scenario = result.scenario
-    if isinstance(result, SweptPoints):
-        name, count, swept = result.swept.name, len(result.points), result.swept.keys
-    else:
-        name, count, swept = result.scenario.name, len(result.scenario.points), ()
-    facts = {} if scenario is None else {"kind": str(kind_of(scenario).about)}
-    facts |= {
-        "scenario": name,
-        "points": str(count),
+    swept = result.swept.keys if isinstance(result, SweptPoints) else ()
+    facts = {
+        "kind": str(kind_of(scenario).about),
+        "scenario": scenario.name,
+        "points": str(len(result.points if isinstance(result, SweptPoints) else scenario.points)),
         "seed": str(result.seed),
         "replications": str(result.replications),
         "version": str(result.manifest.get("version", "–")),
     }
-    if scenario is None:
-        return facts
     data = tomllib.loads(to_toml(scenario))
     tables = {name: data[name] for name in data if isinstance(data[name], Mapping)}
     for table in ("tolerance", "compare", "record"):

@@ -1,14 +1,13 @@
 """What a result of any kind gives at its points: each metric by replication.
 
 A run of a system has one point and the numbers that a sweep would keep of it. The points of a sweep
-are kept runs, whose replications are read again; where a run is gone, its means are left.
+are kept runs, whose replications are read again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isnan
+from dataclasses import dataclass
 from typing import Any
 
 from dvsim.kinds.base import Metric
@@ -16,7 +15,8 @@ from dvsim.kinds.find import kind_of
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.paired import Each
-from dvsim.study.statistics import Estimate
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.swept_points import Result, SweptPoints
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
@@ -28,11 +28,11 @@ class PointKeys:
 
     Attributes:
         points: The varied keys of each point.
-        settings: The scenario of each point, which has the fixed keys; none where it is not known.
+        settings: The scenario of each point, which has the fixed keys.
     """
 
     points: Sequence[Mapping[str, Any]]
-    settings: Sequence[Spec] = ()
+    settings: Sequence[Spec]
 
     @staticmethod
     def of(scenario: Spec) -> PointKeys:
@@ -47,13 +47,13 @@ class PointKeys:
 
     def has(self, key: str) -> bool:
         """Return whether the points have a value of a key, varied or fixed."""
-        return key in self.names or any(setting.has(key) for setting in self.settings[:1])
+        return key in self.names or self.settings[0].has(key)
 
     def at(self, point: int, key: str) -> Any:  # noqa: ANN401 - any value of a key
         """Return the value of a key at a point."""
         if key in self.points[point]:
             return self.points[point][key]
-        return plain(self.settings[point].get(key)) if self.settings else None
+        return plain(self.settings[point].get(key))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,6 @@ class Measured:
         shown: Those that a table for people has.
         keys: Its points.
         values: By point and metric the value in each replication.
-        means: The same where no replications are kept.
         flow: Points whose replications are equal, since they are at flow fidelity.
     """
 
@@ -75,20 +74,13 @@ class Measured:
     shown: Sequence[str]
     keys: PointKeys
     values: Mapping[tuple[int, str], Each]
-    means: Mapping[tuple[int, str], Estimate] = field(default_factory=dict)
     flow: frozenset[int] = frozenset()
 
     def each(self, point: int, metric: str, unit: str) -> Each:
-        """Return a metric at a point by replication; a mean without replications has number 0."""
-        mean = self.means.get((point, metric))
-        values = {0: mean.value} if mean else self.values.get((point, metric), {})
+        """Return a metric at a point by replication."""
         factor = factor_of(self.metrics[metric].unit, unit) or 1.0
+        values = self.values.get((point, metric), {})
         return {number: value * factor for number, value in values.items()}
-
-    def mean(self, point: int, metric: str, unit: str) -> Estimate | None:
-        """Return the mean of a metric of which no replications are kept; else None."""
-        mean, factor = self.means.get((point, metric)), factor_of(self.metrics[metric].unit, unit)
-        return mean and Estimate(*(number * (factor or 1.0) for number in mean))
 
 
 def factor_of(unit: str, other: str) -> float | None:
@@ -112,32 +104,60 @@ def measured(result: Result) -> Measured:
         name: kind.metric(name)._replace(unit=unit) for name, unit in kind.metrics(scenario).items()
     }
     keys = PointKeys.of(scenario)
-    values, flow = result.by_replication(), frozenset(result.flow_errors())
-    return Measured(result, _there(metrics, values), result.SHOWN, keys, values, {}, flow)
+    if kind.studies:
+        (study,) = studies_of([result])
+        values, flow = _of_study(study), frozenset(study.flow_errors())
+        return Measured(study, _there(metrics, values), study.SHOWN, keys, values, flow)
+    (run,) = runs_of([result])
+    values = _of_run(run)
+    return Measured(run, _there(metrics, values), kind.shown, keys, values)
 
 
-def _there(metrics: Mapping[str, Metric], *values: Iterable[tuple[int, str]]) -> dict[str, Metric]:
+def _there(metrics: Mapping[str, Metric], values: Iterable[tuple[int, str]]) -> dict[str, Metric]:
     """Return the metrics that have a value at some point."""
-    there = {name for some in values for _, name in some}
+    there = {name for _, name in values}
     return {name: metric for name, metric in metrics.items() if name in there}
 
 
+def _of_study(study: PointsStudy) -> dict[tuple[int, str], dict[int, float]]:
+    """Return each metric of each point by replication; what is not a number is absent."""
+    by_point: dict[tuple[int, str], dict[int, float]] = {}
+    points, replications = (study.points[name].tolist() for name in ("point", "replication"))
+    for metric in study.METRICS:
+        rows = zip(points, replications, study.points[metric].tolist(), strict=True)
+        for point, replication, value in rows:
+            if value == value:  # noqa: PLR0124 - not a number
+                by_point.setdefault((point, metric), {})[replication] = value
+    return by_point
+
+
+def _of_run(run: Run) -> dict[tuple[int, str], dict[int, float]]:
+    """Return the numbers to which a run comes down, by replication."""
+    kind, values = kind_of(run.scenario), dict[tuple[int, str], dict[int, float]]()
+    table = kind.brief(run)
+    rows: dict[int, list[int]] = {}
+    for row, replication in enumerate(table["replication"]):
+        rows.setdefault(int(replication), []).append(row)
+    for replication, own in rows.items():
+        part = {name: [column[row] for row in own] for name, column in table.items()}
+        for point, numbers in enumerate(kind.point_numbers(run.scenario, part)):
+            for metric, number in numbers.results.items():
+                if number.value == number.value:
+                    values.setdefault((point, metric), {})[replication] = number.value
+    return values
+
+
 def _of_sweep(swept: SweptPoints) -> Measured:
-    """Return the points of a sweep: of the runs that are kept, else the means of its table."""
+    """Return the points of a sweep, which are those of its runs."""
     metrics = {name: swept.metric(name)._replace(unit=u) for name, u in swept.METRICS.items()}
-    values: dict[tuple[int, str], Each] = {}
-    means: dict[tuple[int, str], Estimate] = {}
-    flow, settings = set(), []
-    runs = {id(run): measured(run) for run, _ in swept.runs if run is not None}
-    for point, (run, inner) in enumerate(swept.runs):
-        if run is None:
-            own_means = {(point, name): swept.mean(point, name) for name in metrics}
-            means |= {key: mean for key, mean in own_means.items() if not isnan(mean.value)}
-            continue
-        own = runs[id(run)]
-        values |= {(point, n): own.values[inner, n] for n in metrics if (inner, n) in own.values}
-        flow |= {point} if inner in own.flow else set()
-        settings.append(own.keys.settings[inner])
-    keys = PointKeys(swept.points, settings if len(settings) == len(swept.points) else ())
-    metrics = _there(metrics, values, means)
-    return Measured(swept, metrics, swept.drawn, keys, values, means, frozenset(flow))
+    runs = {id(run): measured(run) for run, _ in swept.runs}
+    at = [(runs[id(run)], inner) for run, inner in swept.runs]
+    values = {
+        (point, name): run.values[inner, name]
+        for point, (run, inner) in enumerate(at)
+        for name in metrics
+        if (inner, name) in run.values
+    }
+    flow = frozenset(point for point, (run, inner) in enumerate(at) if inner in run.flow)
+    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at])
+    return Measured(swept, _there(metrics, values), swept.drawn, keys, values, flow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dvsim.errors import RunFailed
 from dvsim.kinds.base import Metric
 from dvsim.kinds.find import metric_of
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import is_there
 from dvsim.study.points import Points, PointsStudy
 from dvsim.study.run import Run
-from dvsim.study.statistics import Estimate
 from dvsim.study.store import load_result
 from dvsim.study.sweep_table import KIND, short
 
@@ -104,16 +105,6 @@ class SweptPoints(Points):
         return f"{len(self._good)} points"
 
     @property
-    def asked_json(self) -> dict[str, Any]:
-        """What it answers, and where it is kept, as JSON types."""
-        return {
-            "scenario": self.swept.name,
-            "seed": self.seed,
-            "replications": self.replications,
-            "folder": None if self.folder is None else str(self.folder),
-        }
-
-    @property
     def points(self) -> list[dict[str, Any]]:
         """The varied keys of each point, a value with another unit than `BASE` as a text."""
         rows = self._good[list(self.swept.keys)].to_dict(orient="records")
@@ -128,31 +119,28 @@ class SweptPoints(Points):
         ]
 
     @cached_property
-    def runs(self) -> list[tuple[Run | PointsStudy | None, int]]:
-        """The kept run of each point, None of one that is gone, and which of its points it is.
+    def runs(self) -> list[tuple[Run | PointsStudy, int]]:
+        """The kept run of each point, and which of its points it is.
 
         Raises:
-            RunFailed: If one is damaged, or of a version that this one does not read.
+            RunFailed: If one is gone, damaged, or of a version that this one does not read.
         """
         root = Path(self.manifest.get("runs") or "")
         folders = self._good["run"].tolist()
-        kept = {
-            name: load_result(root / name) if name and is_there(root / name) else None
-            for name in dict.fromkeys(folders)
-        }
+        gone = next((name for name in folders if not name or not is_there(root / name)), None)
+        if gone is not None:
+            command = self.manifest["command"]
+            again = command if isinstance(command, str) else shlex.join(command)
+            message = f"its run {root / gone} is gone; '{again}' makes it again"
+            raise RunFailed(f"{self.folder}: {message}")
+        kept = {name: load_result(root / name) for name in dict.fromkeys(folders)}
         inner = self._good.groupby("point").cumcount().tolist()
         return [(kept[name], number) for name, number in zip(folders, inner, strict=True)]
 
     @property
-    def scenario(self) -> Spec | None:
-        """The scenario of the first point; None if its run is gone."""
-        run = next((run for run, _ in self.runs if run is not None), None)
-        return None if run is None else run.scenario
-
-    def mean(self, point: int, name: str) -> Estimate:
-        """Return a result of a point with its interval."""
-        ends = (name, f"{name}_low", f"{name}_high")
-        return Estimate(*(float(self._good[end].iloc[point]) for end in ends))
+    def scenario(self) -> Spec:
+        """The scenario of the first point."""
+        return self.runs[0][0].scenario
 
 
 Result = Run | PointsStudy | SweptPoints

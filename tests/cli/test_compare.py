@@ -277,19 +277,18 @@ def test_sweeps_are_matched_by_what_they_vary(swept):
     assert [len(points) for points in found["unmatched"]] == [1, 1]
 
 
-def test_of_runs_that_are_gone_the_means_are_compared(swept, tmp_path):
+def test_a_sweep_whose_run_is_gone_is_refused_with_its_command(swept, tmp_path):
     import shutil
 
     _, sweeps = swept
     lone = shutil.copytree(sweeps[0], tmp_path / sweeps[0].name)
     manifest = json.loads((lone / "manifest.json").read_text("utf-8"))
-    (lone / "manifest.json").write_text(json.dumps(manifest | {"runs": str(tmp_path / "gone")}))
+    manifest |= {"runs": str(tmp_path / "gone"), "command": ["dvsim", "sweep", "a b"]}
+    (lone / "manifest.json").write_text(json.dumps(manifest))
     done = dvsim("compare", sweeps[0], lone)
-    assert done.returncode == 0, done.stderr
-    assert f"  2/1: no interval where a run is gone from {tmp_path / 'gone'}" in done.stdout
-    rates = [row.split() for row in done.stdout.splitlines() if "delivered_rate" in row]
-    assert [row[3:5] for row in rates] == [row[5:7] for row in rates]  # each with its interval
-    assert [row[-1] for row in rates] == ["1", "1"]
+    assert done.returncode == 1
+    assert f"{lone}: its run {tmp_path / 'gone' / 'h3' / 'fdr-8'}" in done.stderr
+    assert " is gone; 'dvsim sweep 'a b'' makes it again" in done.stderr
 
 
 def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):

@@ -152,15 +152,17 @@ def test_json_is_one_object_without_nan(mine):
     }
 
 
-def test_one_report_is_about_one_kind(mine):
-    good("run", mine, *FEW, "--report", "one.html")
-    assert Path("one.html").is_file()
-    both = call("run", mine, "h3/fdr-8", *FEW, "--report", "both.html")
-    assert both.exit_code == 2
-    assert (
-        "--report: h3/fdr-8 is of a system and mine is of a switch or network alone" in both.stderr
-    )
-    assert not Path("both.html").exists()
+def test_one_report_is_about_runs_and_studies(mine):
+    few = ("--scale", "0.01", *FEW)
+    good("run", mine, "h3/fdr-8", *few, "--report", "both.html")
+    page = Path("both.html").read_text()
+    assert "<h1>2 results</h1>" in page
+    for section in ("answer", "limits", "study-0", "basis", "asked", "origin"):
+        assert f'<section id="{section}"' in page
+    names = re.findall(r' id="([^"]+)"', page)
+    assert len(names) == len(set(names))  # each address leads to one place
+    good("report", "mine", "h3/fdr-8", "--report", "again.md")
+    assert "## Where it comes from" in Path("again.md").read_text()
 
 
 def test_both_kinds_are_run_in_one_command(mine):
