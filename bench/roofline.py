@@ -37,6 +37,7 @@ MODELS: Mapping[str, tuple[str, int]] = {
     "switch-65536x16": ("node update", 65536 * 16 * 17),
     "switch-16x4x256": ("node update", 16 * 4 * 5 * 256),
     "network": ("slot", 1),
+    "network-65536": ("slot", 1),
     "receive-8": ("message", 2700),
     "receive-8192": ("message", 16),
 }

@@ -191,9 +191,9 @@ uint32_t dvsim_network_detour(const dvsim_part *p, int64_t level, uint32_t box, 
                               uint64_t place);
 
 /* The output by which a packet for `to` leaves switch `box` of a level; `place` is where the choice is
- * made. */
+ * made. What comes down has `to` below it. */
 static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, uint32_t box, uint32_t to,
-                                            int64_t plane, uint64_t place)
+                                            int64_t plane, uint64_t place, int comes_down)
 {
     const dvsim_network *net = p->network;
     const dvsim_level *at = &net->levels[level];
@@ -206,7 +206,7 @@ static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, 
                    ? child
                    : child * at->parallel + (uint32_t)dvsim_network_rand(p, plane, place, at->parallel);
     }
-    if (dvsim_network_below(at, box, to)) {
+    if (comes_down || dvsim_network_below(at, box, to)) {
         return child % net->half;
     }
     return net->half + (uint32_t)dvsim_network_rand(p, plane, place, net->half);
@@ -217,7 +217,7 @@ static inline uint64_t dvsim_network_packet(const dvsim_part *p, uint32_t box, u
                                             int64_t plane, uint64_t place)
 {
     const dvsim_network *net = p->network;
-    return DVSIM_PRESENT | net->address_of[dvsim_network_output(p, 0, box, to, plane, place)] |
+    return DVSIM_PRESENT | net->address_of[dvsim_network_output(p, 0, box, to, plane, place, 0)] |
            (uint64_t)to << net->port_shift | (birth & net->birth_mask) << net->birth_shift;
 }
 

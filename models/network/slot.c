@@ -60,8 +60,9 @@ static inline void pass_on(const origin *from, const course *c, int to_ports, co
         uint64_t word = (left[i].word + came_out) | DVSIM_PRESENT;
         if (!to_ports) {
             const uint32_t to = (uint32_t)(word >> net->port_shift & net->port_mask);
+            const uint64_t place = c->place + (uint64_t)box * nodes;
             const uint32_t output =
-                dvsim_network_output(p, c->next, peer.box, to, plane, c->place + (uint64_t)box * nodes);
+                dvsim_network_output(p, c->next, peer.box, to, plane, place, c->way == DVSIM_DOWN);
             word = (word & ~addresses) | net->address_of[output];
         }
         const uint32_t goes_to = plane * c->switches + peer.box;
