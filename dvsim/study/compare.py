@@ -15,7 +15,7 @@ from typing import Any, cast
 from dvsim.kinds.base import Metric
 from dvsim.study.amounts import counted, joined
 from dvsim.study.changes import changes_of
-from dvsim.study.facts import facts_of_points, facts_of_run, parameters_of
+from dvsim.study.facts import Difference, differences
 from dvsim.study.manifest import asked_json
 from dvsim.study.matching import Matched, match, shared_metrics
 from dvsim.study.measured import Measured, measured
@@ -62,14 +62,6 @@ class Row:
                 for change in self.changes
             ],
         }
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Something that was asked or done differently, in words for each result."""
-
-    what: str
-    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -149,7 +141,7 @@ def compare(results: Sequence[Result]) -> Comparison:
     if any(isinstance(result, Points) for result in results):
         return _of_points([measured(result) for result in results])
     runs = cast("Sequence[Run]", results)
-    return Comparison(tuple(runs), tuple(_differences(runs)), tuple(_run_rows(runs)))
+    return Comparison(tuple(runs), tuple(differences(runs)), tuple(_run_rows(runs)))
 
 
 def side_by_side(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Row:
@@ -246,14 +238,6 @@ def _note(first: Result, other: Result, *, common: bool) -> str:
     return "of independent runs, by Welch"
 
 
-def unlike(descriptions: Sequence[Mapping[str, str]]) -> Iterator[Difference]:
-    """Yield what is not the same in all of several descriptions, in their order."""
-    for fact in dict.fromkeys(key for description in descriptions for key in description):
-        values = tuple(description.get(fact, "–") for description in descriptions)
-        if len(set(values)) > 1:
-            yield Difference(fact, values)
-
-
 def _run_rows(runs: Sequence[Run]) -> Iterator[Row]:
     common, tables = in_common(runs), [_statistics(run) for run in runs]
     whole = [run.rates for run in runs]
@@ -307,19 +291,6 @@ def _statistics(run: Run) -> Mapping[tuple[str, str, str], Each]:
     return statistics
 
 
-def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
-    """Yield what is not the same in all runs, the most important first."""
-    mixed = len({run.backend for run in runs}) > 1
-    yield from unlike([facts_of_run(run, mixed=mixed) for run in runs])
-    cards = [parameters_of(run) for run in runs]
-    for name in cards[0]:
-        if (
-            all(name in parameters for parameters in cards)
-            and len({parameters[name].value for parameters in cards}) > 1
-        ):
-            yield Difference(name, tuple(parameters[name].text for parameters in cards))
-
-
 def _of_points(sides: Sequence[Measured]) -> Comparison:
     results = tuple(side.result for side in sides)
     shared = shared_metrics(sides)
@@ -333,7 +304,7 @@ def _of_points(sides: Sequence[Measured]) -> Comparison:
     shown = [name for side in sides for name in side.shown if name in shared]
     return Comparison(
         results,
-        tuple(unlike(_facts(results, matched.keys))),
+        tuple(differences(results, matched.keys)),
         tuple(_point_rows(sides, shared, matched)),
         {name: sides[0].metrics[name] for name in shared},
         tuple(dict.fromkeys(shown)) or tuple(shared),
@@ -362,16 +333,6 @@ def _metrics_text(side: Measured) -> str:
     metrics = side.metrics.items()
     units = {name: "" if metric.unit == "1" else f" ({metric.unit})" for name, metric in metrics}
     return f"has {', '.join(name + unit for name, unit in units.items())}"
-
-
-def _facts(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, str]]:
-    """Return what may differ; of results of several kinds only what each of them has."""
-    facts = [facts_of_points(result, keys) for result in results]
-    if len({fact.get("kind") for fact in facts}) == 1 and not any(
-        isinstance(result, SweptPoints) for result in results
-    ):
-        return facts
-    return [{k: v for k, v in fact.items() if all(k in other for other in facts)} for fact in facts]
 
 
 def _point_rows(

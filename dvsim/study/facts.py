@@ -1,61 +1,76 @@
-"""What was asked of a result and how it was made, in words: what comparisons find different."""
+"""What was asked of results and how they were made, in words: what comparisons find different."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.types import Parameter
+from dvsim.study.amounts import MISSING
 from dvsim.study.emulated_text import known_of
-from dvsim.study.run import Run
 from dvsim.study.swept_points import Result, SweptPoints
 
 LENGTHS = ("slots", "warmup", "messages")
 """Keys that say how long a point is run."""
+NOT_RUN = ("tolerance", "reference", "compare", "record")
+"""Tables of a scenario that say nothing of what is run."""
 
 
-def parameters_of(run: Run) -> dict[str, Parameter]:
-    """Return the numbers of the cards of a run, by role and name."""
-    return {
-        f"{role}.{name}": parameter
-        for role, card in run.scenario.system.cards.items()
-        for name, parameter in card.parameters.items()
-    }
+@dataclass(frozen=True)
+class Difference:
+    """Something that was asked or done differently, in words for each result."""
+
+    what: str
+    values: tuple[str, ...]
 
 
-def facts_of_run(run: Run, *, mixed: bool) -> dict[str, str]:
-    """Return everything that may differ but for the numbers of cards, as `parameters_of`."""
-    scenario, manifest = run.scenario, run.manifest
-    work, system, probe = scenario.workload, scenario.system, scenario.probe
-    cards = system.cards
-    facts = {
-        "backend": run.backend,
-        "scenario": scenario.name,
-        "transport": system.transport,
-        "message size": f"{work.message_bytes:,} B",
-        "messages": f"{work.messages:,}",
-        "iterations": f"{work.iterations}",
-        "offered load": _load(work.messages_per_second),
-        "receivers": f"{system.receivers}",
-        "sampled by": (
-            f"{probe.batch:,} messages" if probe.batch else f"{(probe.interval_ps or 0) / 1e9:g} ms"
-        ),
-        **{f"column {label}": _column(column) for label, column in probe.columns.items()},
-        "replications": f"{run.replications}",
-        "seed": f"{run.seed}",
-        "fidelity": (system.fidelity if run.backend == "sim" else None) or "–",
-    }
-    facts |= {"card" if role == "card" else f"{role} card": c.name for role, c in cards.items()}
-    facts["version"] = str(manifest.get("version", "–"))  # other backends are other code
-    facts["version"] = facts["version"].partition("+")[0] if mixed else facts["version"]
+def differences(results: Sequence[Result], varied: Sequence[str] = ()) -> Iterator[Difference]:
+    """Yield what is not the same in all results, but for keys that are varied.
+
+    A number of a card is told if all results have it; so is every key of several kinds, or beside a
+    sweep.
+    """
+    mixed = len({result.simulated for result in results}) > 1
+    apart = len({result.scenario.KIND for result in results}) > 1
+    apart = apart or any(isinstance(result, SweptPoints) for result in results)
+    facts = [_facts(result, mixed=mixed) for result in results]
+    yield from _unlike(facts, partly=True)
+    settings = [list(_settings(result, varied)) for result in results]
+    for card in (False, True):
+        texts = [{key: text for key, text, of_card in own if of_card is card} for own in settings]
+        yield from _unlike(texts, partly=not card and not apart)
+
+
+def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Difference]:
+    """Yield what is not the same in all; `partly`: also what some do not have."""
+    for what in dict.fromkeys(what for own in texts for what in own):
+        values = tuple(own.get(what, MISSING) for own in texts)
+        if len(set(values)) > 1 and (partly or all(what in own for own in texts)):
+            yield Difference(what, values)
+
+
+def _facts(result: Result, *, mixed: bool) -> dict[str, str]:
+    """Return how a result was made; `mixed`: beside results of the other backend."""
+    scenario, manifest = result.scenario, result.manifest
+    points = result.points if isinstance(result, SweptPoints) else scenario.points
+    version = str(manifest.get("version", MISSING))
     host = manifest.get("host")
-    cpu = (host.get("cpu"), host.get("cores")) if isinstance(host, Mapping) else ("–", "–")
-    facts["machine"] = f"{cpu[0]}, {cpu[1]} cores"
-    return facts | _emulated(known_of(manifest))
+    cpu = (host.get("cpu"), host.get("cores")) if isinstance(host, Mapping) else (MISSING, MISSING)
+    return {
+        "backend": "sim" if result.simulated else "emu",
+        "kind": str(kind_of(scenario).about),
+        "scenario": scenario.name,
+        "points": str(len(points)),
+        "seed": str(result.seed),
+        "replications": str(result.replications),
+        "version": version.partition("+")[0] if mixed else version,  # other backends: other code
+        "machine": f"{cpu[0]}, {cpu[1]} cores",
+        **_emulated(known_of(manifest)),
+    }
 
 
 def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
@@ -74,46 +89,30 @@ def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _load(rate: float | None) -> str:
-    return "closed loop" if rate is None else f"{rate:,.6g} messages/s"
-
-
-def _column(column: Any) -> str:  # noqa: ANN401 - a Column
-    receivers = f"receiver {column.receiver}" if column.receiver else "all receivers"
-    return f"{receivers}, iterations {', '.join(map(str, column.iterations))}"
-
-
-def facts_of_points(result: Result, varied: Sequence[str]) -> dict[str, str]:
-    """Return everything that may differ, in words: what was asked, but for what is varied."""
+def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield each key with its value in words, and whether it is a number of a card."""
     scenario = result.scenario
     swept = result.swept.keys if isinstance(result, SweptPoints) else ()
-    facts = {
-        "kind": str(kind_of(scenario).about),
-        "scenario": scenario.name,
-        "points": str(len(result.points if isinstance(result, SweptPoints) else scenario.points)),
-        "seed": str(result.seed),
-        "replications": str(result.replications),
-        "version": str(result.manifest.get("version", "–")),
-    }
     data = tomllib.loads(to_toml(scenario))
-    tables = {name: data[name] for name in data if isinstance(data[name], Mapping)}
-    for table in ("tolerance", "compare", "record"):
-        tables.pop(table, None)
+    tables = {
+        name: table
+        for name, table in data.items()
+        if isinstance(table, Mapping) and name not in NOT_RUN
+    }
     skipped = {*varied, *(key for key in LENGTHS if key in scenario.keys)}
-    for path, value in _leaves(tables, ()):
+    for path, value, of_card in _leaves(tables, ()):
         named = path[2] if path[:2] == ("network", "switch") else path[1]
         if named not in skipped and dotted(path) not in swept:
-            facts[dotted(path)] = str(value)
-    return facts
+            yield dotted(path), str(value), of_card
 
 
-def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, bool]]:  # noqa: ANN401
     """Yield what a resolved scenario says, key by key; of a card its name and its numbers."""
     if not isinstance(value, Mapping):
         if path[-1] not in ("title", "notes", "kind"):
-            yield path, value
+            yield path, value, False
     elif "value" in value and "confidence" in value:
-        yield path, value["value"]
+        yield path, value["value"], True
     else:
         for key, inner in value.items():
             yield from _leaves(inner, (*path, key))

@@ -84,7 +84,7 @@ def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
     root, first, second, _ = kept
     done = dvsim("compare", first.folder, second.folder, "--runs", root)
     assert done.returncode == 0, done.stderr
-    assert ["message", "size", "8", "B", "256", "B"] in map(str.split, done.stdout.splitlines())
+    assert ["workload.message_bytes", "8", "256"] in map(str.split, done.stdout.splitlines())
     (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["MB/s"]]
     (other,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["msg/s"]]
     (messages, spread), (payload, same) = (words.split()[-3::2] for words in (other, line))

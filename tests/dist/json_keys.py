@@ -63,6 +63,7 @@ COMMANDS: dict[str, list[str]] = {
     "run, what-if": ["run", "whatif.toml", *FEW],
     "compare, systems": ["compare", "h3/fdr-8", "--last", "2"],
     "compare, studies": ["compare", "zeromq/latency", "--last", "2"],
+    "compare, a run and a sweep": ["compare", "h3/fdr-8", "sweeps/h3"],
     "validate": ["validate", "h3/*-8", *FEW],
     "validate --against": ["validate", "h3/fdr-8", "--against", "h3_message_rates.csv", *FEW],
     "sweep": ["sweep", *SWEEP],
@@ -76,6 +77,7 @@ COMMANDS: dict[str, list[str]] = {
 BEFORE = {
     "compare, systems": [["run", "h3/fdr-8", *FEW, "--seed", "2"]],
     "compare, studies": [["run", "zeromq/latency", *FEW, "--seed", "2"]],
+    "compare, a run and a sweep": [["sweep", *SWEEP]],
 }
 
 
