@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dvsim.errors import RunFailed
 
@@ -60,24 +60,23 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
+    from dvsim.kinds.find import kind_of
     from dvsim.report.comparison import comparison_sections
     from dvsim.report.terminal import lines
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
-    from dvsim.study.run import runs_of, studies_of
 
     for run, base in pairs:
-        name = changes_of(run.scenario).name
-        if studies_of([run]):
-            comparison = compare(studies_of([base, run]))
+        if kind_of(run.scenario).studies:
+            comparison = compare([base, run])
             if comparison.rows:
                 yield from lines(comparison_sections(comparison))
             continue
-        changed, unchanged = runs_of([run, base])
-        times = rate_ratio(unchanged, changed)
+        unchanged = cast("Run", base)
+        times = rate_ratio(unchanged, cast("Run", run))
         if times is not None:
             text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
-            yield f"{name}: {text}"
+            yield f"{changes_of(run.scenario).name}: {text}"
 
 
 def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -88,9 +87,9 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
+    from dvsim.kinds.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
-    from dvsim.study.run import runs_of, studies_of
 
     said = {
         "scenario": base.scenario.name,
@@ -98,9 +97,9 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
         "replications": base.replications,
         "folder": None if base.folder is None else str(base.folder),
     }
-    if studies := studies_of([base, run]):
-        return said | {"rows": [row.as_json() for row in compare(studies).rows]}
-    times = rate_ratio(*runs_of([base, run]))
+    if kind_of(run.scenario).studies:
+        return said | {"rows": [row.as_json() for row in compare([base, run]).rows]}
+    times = rate_ratio(cast("Run", base), cast("Run", run))
     ratio = None if times is None else {"value": times.value, **times.interval}
     return said | {"ratio": ratio}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dvsim.report.blocks import Page, Section, answer, commands, pair
+from dvsim.kinds.find import metric_of
+from dvsim.report.blocks import Block, Page, Section, Text, answer, commands, pair
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import metric_text, name_of
@@ -14,15 +16,17 @@ from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.report.sweep import Sweep
 from dvsim.scenario.find import is_file
+from dvsim.study.amounts import counted, estimate_texts, scale_of
 from dvsim.study.sweep_table import short
 from dvsim.study.swept_points import SweptPoints
-from dvsim.study.table import Cell, Table, number
+from dvsim.study.table import Cell, Table
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
 
 MOST_NAMED = 5  # results in a sentence
-MOST_ROWS = 500  # of the table on the page; the CSV has all
+MOST_ROWS = 500  # of the table on the page; points.csv has all
+FAILED = 5  # points whose errors are told
 
 
 def swept_page(swept: SweepResult) -> Page:
@@ -30,6 +34,8 @@ def swept_page(swept: SweepResult) -> Page:
     command = swept.manifest["command"]
     kept = swept.folder
     importance = sensitivity_drawings(kept) if kept is not None and is_file(kept / FILE) else []
+    drawn = SweptPoints(swept).drawn
+    points = points_blocks(swept, drawn, MOST_ROWS, f"Every point: {asked_text(swept)}.")
     asked = command if isinstance(command, str) else shlex.join(command)
     return Page(
         f"{swept.name}: {len(swept.table):,} points",
@@ -37,7 +43,7 @@ def swept_page(swept: SweepResult) -> Page:
             Section("answer", "The answer", answer(_sentences(swept))),
             Section("importance", "What matters", importance),
             Section("curves", "Curves", pair(curves(swept))),
-            Section("points", "Points", [_points(swept)]),
+            Section("points", "Points", points),
             Section("origin", "Where it comes from", [_origin(swept), *commands([asked])]),
         ],
     )
@@ -89,11 +95,7 @@ def _sentences(swept: SweepResult) -> list[str]:
     if swept.good["note"].any():
         said.append(settled_sentence(Sweep(SweptPoints(swept))))
     if len(swept.failed):
-        first = swept.failed.iloc[0].to_dict()
-        said.append(
-            f"{len(swept.failed):,} of {len(swept.table):,} points failed; the first is "
-            f"{swept.named(first)}: {first['error']}"
-        )
+        said.append(f"{len(swept.failed):,} of {len(swept.table):,} points failed.")
     return said
 
 
@@ -109,33 +111,92 @@ def curves(swept: SweepResult) -> list[Drawing]:
     return [drawing for key in alone for drawing in curve_drawings(key, f"swept-{key.key}")]
 
 
-def _points(swept: SweepResult) -> Table:
-    names = SweptPoints(swept).drawn
+def points_blocks(
+    swept: SweepResult,
+    results: Sequence[str],
+    most: int,
+    caption: str = "",
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> list[Block]:
+    """Return the table of points with the results, and what is to be said of points.
+
+    `options` are what the reader calls the argument that an error names.
+    """
+    more, unsettled = len(swept.table) - most, bool(swept.good["note"].any())
+    texts = [
+        *([f"… {more:,} more"] * (more > 0)),
+        *(["* not settled: figures there depend on the length of the run"] * unsettled),
+        *_imprecise(swept),
+        *_failed(swept, options),
+    ]
+    return [_points(swept, results, most, caption), *map(Text, texts)]
+
+
+def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str) -> Table:
+    scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
+    differ = ["replications"] if swept.replications[0] != swept.replications[1] else []
+    keys = len(swept.keys)
     rows = []
-    for _, row in swept.table.head(MOST_ROWS).iterrows():
-        cells = [Cell(swept.text(k, row[k]), raw=row[k]) for k in swept.keys]
-        for name in names:
-            cells += [number(row[name]), number(row[f"{name}_high"] - row[name])]
-        failed, note = bool(row["error"]), row["error"] or row["bottleneck"]
-        note = note or (f"not settled: {row['note']}" if row["note"] else "")
-        rows.append([*cells, Cell(note, status="fail" * failed)])
-    more = len(swept.table) - MOST_ROWS
-    rest = f" {more:,} more are in points.csv." if more > 0 else ""
-    return Table(
-        name="swept-points",
-        caption=f"Every point; ± is half of the 95 % interval over replications.{rest}",
-        head=[
-            *map(short, swept.keys),
-            *(text for name in names for text in (_heading(swept, name), "±")),
-            "limit, or what went wrong",
-        ],
-        rows=rows,
-    )
+    for record in swept.table.head(most).to_dict(orient="records"):
+        row: list[str] = [Cell(swept.text(key, record[key]), raw=record[key]) for key in swept.keys]
+        if record["error"]:
+            row += [Cell("failed", status="fail"), *[""] * (2 * len(results) - 1)]
+        for name, (factor, _) in () if record["error"] else scales.items():
+            value, high = (record[end] / factor for end in (name, f"{name}_high"))
+            cells = zip(estimate_texts(value, high - value), (value, high - value), strict=True)
+            row += [Cell(text or "-", "number", raw=known) for text, known in cells]
+        row += [str(record[name] or "") for name in differ]
+        limit, note = record["bottleneck"], record["error"] or record["note"]
+        rows.append([*row, Cell(limit or "*" * bool(record["note"]), raw=note or limit)])
+    heads = (text for name, (_, unit) in scales.items() for text in (f"{name} {unit}".strip(), "±"))
+    limits = "limit" if swept.table["bottleneck"].any() else ""
+    head = [*map(short, swept.keys), *heads, *differ, limits]
+    right, groups = range(keys, len(head) - 1), [2] * len(results)
+    return Table(head, rows, right, keys, groups, name="swept-points", caption=caption)
 
 
-def _heading(swept: SweepResult, name: str) -> str:
-    unit = swept.units.get(name, "")
-    return name if unit in ("", "1") else f"{name} ({unit})"
+def _unit(swept: SweepResult, name: str) -> str:
+    """Return the unit of a result as people write it; empty of a plain number."""
+    unit = swept.units.get(name, "1")
+    return "" if unit == "1" else metric_of(name, unit).written or unit
+
+
+def asked_text(swept: SweepResult) -> str:
+    """Say how many points there are, and what is known of each."""
+    asked, precision = swept.manifest["asked"], swept.asked_precision
+    shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
+    times = counted(asked["replications"])
+    if precision is not None:
+        times = (
+            f"{counted(*swept.replications)} of a point, for a precision of {100 * precision:g}%"
+        )
+    meaning = "; ± is half of the 95 % interval"
+    if times == "1 replication":
+        meaning = ", which gives no interval"
+    return f"{asked['points']:,} points{shard}, seed {asked['seed']}, {times}{meaning}"
+
+
+def _imprecise(swept: SweepResult) -> Iterator[str]:
+    """Yield the points that are known less well than was asked."""
+    asked, rows = swept.asked_precision or 0.0, swept.imprecise
+    for record in rows.head(FAILED).to_dict(orient="records"):
+        yield (
+            f"{swept.named(record)}: ± {100 * record['precision']:.2g}% with "
+            f"{record['replications']} replications, not within {100 * asked:g}%"
+        )
+    if len(rows) > FAILED:
+        yield f"… {len(rows) - FAILED:,} more points are not within {100 * asked:g}%"
+
+
+def _failed(swept: SweepResult, options: Mapping[str, str]) -> Iterator[str]:
+    """Yield the first errors, each with its point."""
+    failed = swept.failed
+    for record in failed.head(FAILED).to_dict(orient="records"):
+        argument, colon, rest = str(record["error"]).partition(": ")
+        error = f"{options.get(argument, argument)}{colon}{rest}"
+        yield f"failed: point {record['point']} ({swept.named(record)}): {error}"
+    if len(failed) > FAILED:
+        yield f"… {len(failed) - FAILED:,} more failed, see the table"
 
 
 def _origin(swept: SweepResult) -> Table:

@@ -15,8 +15,6 @@ from dvsim.kinds.find import kind_of
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.paired import Each
-from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.swept_points import Result, SweptPoints
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
@@ -104,47 +102,14 @@ def measured(result: Result) -> Measured:
         name: kind.metric(name)._replace(unit=unit) for name, unit in kind.metrics(scenario).items()
     }
     keys = PointKeys.of(scenario)
-    if kind.studies:
-        (study,) = studies_of([result])
-        values, flow = _of_study(study), frozenset(study.flow_errors())
-        return Measured(study, _there(metrics, values), study.SHOWN, keys, values, flow)
-    (run,) = runs_of([result])
-    values = _of_run(run)
-    return Measured(run, _there(metrics, values), kind.shown, keys, values)
+    values, flow = result.by_replication(), frozenset(result.flow_errors())
+    return Measured(result, _there(metrics, values), result.SHOWN, keys, values, flow)
 
 
 def _there(metrics: Mapping[str, Metric], values: Iterable[tuple[int, str]]) -> dict[str, Metric]:
     """Return the metrics that have a value at some point."""
     there = {name for _, name in values}
     return {name: metric for name, metric in metrics.items() if name in there}
-
-
-def _of_study(study: PointsStudy) -> dict[tuple[int, str], dict[int, float]]:
-    """Return each metric of each point by replication; what is not a number is absent."""
-    by_point: dict[tuple[int, str], dict[int, float]] = {}
-    points, replications = (study.points[name].tolist() for name in ("point", "replication"))
-    for metric in study.METRICS:
-        rows = zip(points, replications, study.points[metric].tolist(), strict=True)
-        for point, replication, value in rows:
-            if value == value:  # noqa: PLR0124 - not a number
-                by_point.setdefault((point, metric), {})[replication] = value
-    return by_point
-
-
-def _of_run(run: Run) -> dict[tuple[int, str], dict[int, float]]:
-    """Return the numbers to which a run comes down, by replication."""
-    kind, values = kind_of(run.scenario), dict[tuple[int, str], dict[int, float]]()
-    table = kind.brief(run)
-    rows: dict[int, list[int]] = {}
-    for row, replication in enumerate(table["replication"]):
-        rows.setdefault(int(replication), []).append(row)
-    for replication, own in rows.items():
-        part = {name: [column[row] for row in own] for name, column in table.items()}
-        for point, numbers in enumerate(kind.point_numbers(run.scenario, part)):
-            for metric, number in numbers.results.items():
-                if number.value == number.value:
-                    values.setdefault((point, metric), {})[replication] = number.value
-    return values
 
 
 def _of_sweep(swept: SweptPoints) -> Measured:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -155,6 +155,31 @@ class Run:
         receivers = self.scenario.system.receivers if each else 1
         unit = "msg/s for each receiver" if each else "msg/s"
         return Headline("rate", unit, np.array(list(self.rates.values())) / receivers)
+
+    @property
+    def SHOWN(self) -> Sequence[str]:  # noqa: N802 - as of a study
+        """The numbers that a table for people has."""
+        shown: Sequence[str] = kind_of(self.scenario).shown
+        return shown
+
+    def flow_errors(self) -> dict[int, tuple[float, float]]:
+        """Return by point the errors of what was not simulated packet by packet; here none."""
+        return {}
+
+    def by_replication(self) -> dict[tuple[int, str], dict[int, float]]:
+        """Return the numbers that a sweep keeps of it, by point, which is 0, and metric."""
+        kind, values = kind_of(self.scenario), dict[tuple[int, str], dict[int, float]]()
+        table = kind.brief(self)
+        rows: dict[int, list[int]] = {}
+        for row, replication in enumerate(table["replication"]):
+            rows.setdefault(int(replication), []).append(row)
+        for replication, own in rows.items():
+            part = {name: [column[row] for row in own] for name, column in table.items()}
+            for point, numbers in enumerate(kind.point_numbers(self.scenario, part)):
+                for metric, mean in numbers.results.items():
+                    if mean.value == mean.value:
+                        values.setdefault((point, metric), {})[replication] = mean.value
+        return values
 
     @property
     def payload_rate(self) -> Amount:

@@ -14,7 +14,7 @@ from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.run import Run
 
 Taken = Literal["mean", "same"]
 OTHER = "another transport"
@@ -165,10 +165,10 @@ def _of(
     if reason:
         yield reason
         return
-    for run in runs_of([result]):
-        yield _of_run(run, case, data, taken)
-    for study in studies_of([result]):
-        yield _of_study(study, case, taken)
+    if kind_of(result.scenario).studies:
+        yield _of_study(cast("PointsStudy", result), case, taken)
+    else:
+        yield _of_run(cast("Run", result), case, data, taken)
 
 
 def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
