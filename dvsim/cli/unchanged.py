@@ -61,22 +61,29 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.kinds.find import kind_of
-    from dvsim.report.comparison import comparison_sections
-    from dvsim.report.terminal import lines
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare import compare, rate_ratio
+    from dvsim.study.compare import rate_ratio
 
     for run, base in pairs:
         if kind_of(run.scenario).studies:
-            comparison = compare([base, run])
-            if comparison.rows:
-                yield from lines(comparison_sections(comparison))
+            yield from _compared(base, run)
             continue
         unchanged = cast("Run", base)
         times = rate_ratio(unchanged, cast("Run", run))
         if times is not None:
             text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
             yield f"{changes_of(run.scenario).name}: {text}"
+
+
+def _compared(base: Run | PointsStudy, changed: Run | PointsStudy) -> Iterator[str | Table]:
+    """Yield two results side by side, where they share a number."""
+    from dvsim.report.comparison import comparison_sections
+    from dvsim.report.terminal import lines
+    from dvsim.study.compare import compare
+
+    comparison = compare([base, changed])
+    if comparison.rows:
+        yield from lines(comparison_sections(comparison))
 
 
 def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
