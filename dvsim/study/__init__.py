@@ -8,5 +8,7 @@ samples.py, summary.py the tables of a run, and the statistics of each published
 statistics.py          means over replications and their intervals; paired.py those of ratios
 store.py, folder.py    results in folders: found by their question, written whole, checked when read
 compare.py             results side by side; facts.py what was asked differently, in words
+measured.py            what any result gives at its points; matching.py which metrics and points of
+                       several belong together
 amounts.py             the one place that writes a rate, a share or a size for people
 """

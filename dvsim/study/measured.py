@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dvsim.kinds.base import Metric
@@ -38,7 +39,7 @@ class PointKeys:
         points = [{key: plain(value) for key, value in point.items()} for point in scenario.points]
         return PointKeys(points, [scenario.at(number) for number in range(len(points))])
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The keys that were varied."""
         return list(dict.fromkeys(key for point in self.points for key in point))
