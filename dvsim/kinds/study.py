@@ -106,11 +106,6 @@ def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
     return {(point, metric): (value, high - value) for point, metric, value, high in rows}
 
 
-def key_text(value: object) -> str:
-    """Return the value of a varied key for people."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
     """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
     numbers = range(1, how.replications + 1)

@@ -212,6 +212,11 @@ class PointsStudy(Points):
         """Return by point why some of its replications have not settled; here always nothing."""
         return {}
 
+    @property
+    def listed(self) -> Sequence[str]:
+        """The metrics that its text has."""
+        return self.SHOWN
+
     def table(self) -> pd.DataFrame:
         """Return one row per point for people: varied keys, metrics with half intervals, notes."""
         table = self.keys()

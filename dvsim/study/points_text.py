@@ -22,11 +22,13 @@ MOST_NAMED = 3  # points of one note
 def lines_of(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and a row for each point."""
     yield from question_lines(study)
-    table, keys = study.table(), list(study.scenario.keys)
-    head, columns = list(keys), [table[key].map(str).tolist() for key in keys]
+    table, keys = study.keys(), list(study.scenario.keys)
+    known = study.estimates().set_index("metric")
+    head, columns = list(keys), [table[key].map(key_text).tolist() for key in keys]
     groups = []
-    for name in study.SHOWN:
-        values, halves = table[name], table[f"± {name}"]
+    for name in study.listed:
+        values, halves = known.loc[[name], "value"], known.loc[[name], "high"]
+        halves -= values
         factor, unit = scale_of(values.max(), study.METRICS[name])
         cells = [
             estimate_texts(v / factor, h / factor) for v, h in zip(values, halves, strict=True)
@@ -36,11 +38,21 @@ def lines_of(study: PointsStudy) -> Iterator[str | Table]:
         columns.append([text for text, _ in cells])
         columns += [[half or "-" for _, half in cells]] * spread
         groups.append(1 + spread)
+    right, stages = range(len(keys), len(head)), map(study.bottleneck, range(len(table)))
+    busiest = [f"{stage[0]} {stage[1]:.0%}" for stage in stages if stage is not None]
+    if busiest:
+        head.append("bottleneck")
+        columns.append(busiest)
     rows = [list(row) for row in zip(*columns, strict=True)]
-    yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=groups)
+    yield Table(head, rows, right, keys=len(keys), groups=groups)
     yield from _noted(study)
     if study.folder is not None:
         yield f"  kept in {study.folder}"
+
+
+def key_text(value: object) -> str:
+    """Return the value of a varied key for people."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _noted(study: PointsStudy) -> Iterator[str]:

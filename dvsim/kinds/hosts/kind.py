@@ -92,7 +92,6 @@ class MessagingKind(PointsKind):
     registry = METRICS
     messages = True
     study = "dvsim.kinds.hosts.result:MessagingStudy"
-    text = "dvsim.kinds.hosts.text:messaging_lines"
     work = ("events", "events/s")
 
     @property

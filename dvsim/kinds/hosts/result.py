@@ -7,6 +7,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.study.points import PointsStudy
 
@@ -22,6 +23,7 @@ DRAWN = (
     "setup",
     "busiest",
 )
+QUANTILES = {"p50": "latency", "p99": "latency", "ack_p99": "ack_mean"}  # of what
 EVEN = 0.99  # an index of fairness above which there is nothing to see
 ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
 
@@ -50,6 +52,12 @@ class MessagingStudy(PointsStudy):
         if "streams" not in self.scenario.keys and not peer:
             dull.add("density")
         return [name for name in DRAWN if name not in dull and points[name].notna().any()]
+
+    @property
+    def listed(self) -> list[str]:
+        """The metrics that its text has: those that are drawn, and quantiles of latencies."""
+        drawn = self.drawn
+        return [name for name in METRICS if QUANTILES.get(name, name) in drawn]
 
     def bottleneck(self, point: int) -> tuple[str, float]:
         """Return the busiest stage of a point, and its utilisation."""
