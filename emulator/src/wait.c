@@ -11,6 +11,7 @@ _Thread_local uint32_t cancel_layers;
 _Thread_local struct wait_whole wait_whole;
 
 enum {
+    LOOK = 8,                     /* turns of a wait that spins, in one of which it looks whether it has to end */
     YIELD_NS = 60 * 1000,         /* then sleep */
     IDLE = 8,                     /* waits that nothing came in, after which the next one sleeps at once */
     BETWEEN_NS = 20 * 1000 * 1000, /* two slices of one wait, at most */
@@ -256,7 +257,7 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
     }
     for (uint32_t i = 0; status == 0 && i < card->spins; i++) {
         spin_pause();
-        status = look(card, wait);
+        status = wait->ready(wait->what) ? 1 : i % LOOK == LOOK - 1 ? look(card, wait) : 0;
     }
     if (status != 0) {
         return status == 1 ? VIC_OK : fail_wait(card, status);

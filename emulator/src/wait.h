@@ -2,8 +2,8 @@
  *
  * A wait first looks again and again if the job has a core for every card (else the peer that is waited for
  * could not run), then lets others run for a while (sched_yield), then sleeps under a bell that whoever
- * changes something rings. Bare spinning with more cards than cores costs four orders of magnitude. Each look
- * also sees whether the card was closed, a card died, or the job ended.
+ * changes something rings. Bare spinning with more cards than cores costs four orders of magnitude. Each look,
+ * while it spins only each eighth one, also sees whether the card was closed, a card died, or the job ended.
  */
 #ifndef VIC_WAIT_H
 #define VIC_WAIT_H
