@@ -160,7 +160,7 @@ static int widen(dvsim_shard *s, int name_bits)
         s->slices[i].cylinders = all + i * bytes;
         s->slices[i].stamp_bits = name_bits;
     }
-    free(s->all);
+    dvsim_slices_give_back(s->all, s->strips * slices_of_strip(v, s->slices, before) * stride);
     s->all = all;
     return 1;
 }
@@ -184,8 +184,8 @@ static int more_room(dvsim_shard *s)
             vacant[i * words + k] &= s->vacant[i * before + k] | ~dvsim_pools_low_bits(s->room - (k - 1) * 64);
         }
     }
-    free(s->pool);
-    free(s->vacant);
+    dvsim_slices_give_back(s->pool, 8 * replications * s->room);
+    dvsim_slices_give_back(s->vacant, 8 * replications * before);
     s->pool = pool;
     s->vacant = vacant;
     s->vacant_words = words;

@@ -8,7 +8,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21, HIGH = 256, TALL = 4096 };
+enum { LEAST_STAMP = 8, LINE = 64, PAGE = 1 << 16, HUGE = 1 << 21, HIGH = 256, TALL = 4096 };
 
 /* Slices of cylinder c; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
@@ -44,6 +44,21 @@ uint8_t *dvsim_slices_memory(int64_t bytes)
     }
 #endif
     return memset(memory, 0, (size_t)size);
+}
+
+/* Its pages go back at once: what is freed between other memory would stay with the process. */
+void dvsim_slices_give_back(void *memory, int64_t bytes)
+{
+#ifdef MADV_DONTNEED
+    const uintptr_t from = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t to = ((uintptr_t)memory + (uintptr_t)bytes) / PAGE * PAGE;
+    if (from < to) {
+        (void)madvise((void *)from, to - from, MADV_DONTNEED);
+    }
+#else
+    (void)bytes;
+#endif
+    free(memory);
 }
 
 static int64_t divisor(int64_t a, int64_t b)

@@ -245,6 +245,7 @@ int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes);
 int dvsim_slices_create(dvsim_shard *s);
 int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k); /* what all strips have */
 uint8_t *dvsim_slices_memory(int64_t bytes);
+void dvsim_slices_give_back(void *memory, int64_t bytes);
 int64_t dvsim_slices_stride(int64_t size);
 int64_t dvsim_slices_before(int n, int c, int rest); /* slices of cylinders before c; `rest`: phase and stamps */
 void dvsim_slices_free(dvsim_shard *s);
