@@ -24,6 +24,8 @@ against.compare_card(now, before, "card-put", "before")
 assert turns == [now, before] * 5
 now, before = Fake(50, 40, 60, 50, 50), Fake(80, 100, 90, 80, 80)
 against.compare_card(now, before, "card-ring", "before")
+now, before = Fake(*range(1, 16)), Fake(*range(2, 32, 2))
+against.compare_card(now, before, "card-storm", "before")
 """
 
 
@@ -31,9 +33,11 @@ def test_a_card_is_timed_in_turns(tmp_path):
     rows = tmp_path / "rows"
     env = {"PYTHONPATH": str(BENCH), "DVSIM_BENCH_ROWS": str(rows), "PATH": "/usr/bin:/bin"}
     subprocess.run([sys.executable, "-c", CODE], env=env, check=True)
-    less, more = map(json.loads, rows.read_text("utf-8").splitlines())
+    less, more, *storms = map(json.loads, rows.read_text("utf-8").splitlines())
     assert (less["ratio"], less["better"], less["low"], less["high"]) == (0.5, "less", 0.4, 2 / 3)
     assert (more["ratio"], more["better"]) == (0.6, "more")
+    cards = [f"card: timed, {n} cards, M packets/s of wall time" for n in (16, 32, 128)]
+    assert [(storm["subject"], storm["ratio"]) for storm in storms] == [(one, 0.5) for one in cards]
 
 
 def test_what_is_no_kernel_is_named():
