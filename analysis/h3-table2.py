@@ -12,7 +12,7 @@ from house import REPLICATIONS, SCALE, Text, claims
 import dvsim
 from dvsim.evidence.consistency import examine
 from dvsim.scenario.find import reference_root
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 runs = {
     size: dvsim.run(f"h3/dv-{size}", replications=REPLICATIONS, scale=SCALE)

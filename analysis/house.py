@@ -16,7 +16,7 @@ import pandas as pd
 
 from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from dvsim.report.figure_svg import STYLE
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from house import REPLICATIONS, SHORT, Text, claims, curve, legends, limit, pick, published, sizes
 
 import dvsim
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 record = dvsim.run("pivotal/record", replications=REPLICATIONS, scale=SHORT)
 bystander = dvsim.run("h3/fdr-8", replications=REPLICATIONS, scale=SHORT)

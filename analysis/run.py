@@ -28,7 +28,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 HERE = Path(__file__).parent
 NAMES = (

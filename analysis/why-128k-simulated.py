@@ -13,7 +13,7 @@ from house import COLOURS, INK, REPLICATIONS, SCALE, Text, claims, legends, limi
 
 import dvsim
 from dvsim.scenario.find import reference_root
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 SIZES = (8, 256, 2048, 8192, 131072)
 SIZE = SIZES[-1]

@@ -21,7 +21,7 @@ import numpy as np
 from rows import row
 
 from dvsim.emulation.settings import Emulation
-from dvsim.evidence.numbers import logs_apart
+from dvsim.evidence.statistics import logs_apart
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.calibration import Calibration
 from dvsim.kinds.rabbitmq.calibration.cards import cards_of

@@ -53,7 +53,7 @@ def merge(
 
     Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
     """
-    from dvsim.cli.swept import check_failed, chosen, swept_json, swept_lines, write_page
+    from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.merge import merge_folders
 
     swept = merge_folders(folders)

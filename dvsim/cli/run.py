@@ -146,8 +146,8 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
 
 def _answer_first(study: PointsStudy, lines: Iterator[str | Table]) -> Iterator[str | Table]:
     """Yield the lines of a study, after the first what saturates last, if anything does."""
+    from dvsim.report.axes import Sweep
     from dvsim.report.study_sentences import saturation_sentence
-    from dvsim.report.sweep import Sweep
 
     yield next(lines)
     yield from wrapped(saturation_sentence(Sweep(study)))

@@ -25,7 +25,7 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     Raises:
         ScenarioError: If an option has no meaning here.
     """
-    from dvsim.cli.swept import chosen
+    from dvsim.cli.sweep_text import chosen
     from dvsim.study.sweeps.ranges import ranges
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for

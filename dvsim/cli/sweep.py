@@ -117,7 +117,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     Example: dvsim sweep h3/dv-2048 --vary system.bridge.sockets=1..8*2
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
-    from dvsim.cli.swept import check_results
+    from dvsim.cli.sweep_text import check_results
     from dvsim.kinds.load import template
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
@@ -163,7 +163,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     """List the points."""
-    from dvsim.cli.swept import plan_lines
+    from dvsim.cli.sweep_text import plan_lines
     from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
     asked = [trial for trial in ready.trials if isinstance(trial, PointTrial)]
@@ -186,7 +186,7 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
     from dvsim.cli.sensitivity import index_lines
-    from dvsim.cli.swept import check_failed, chosen, swept_json, swept_lines, write_page
+    from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.run import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
     from dvsim.study.sweeps.shard import parse_shard

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dvsim.errors import nearest
 from dvsim.evidence.lab.data import Metric
-from dvsim.evidence.numbers import SYNONYMS, share_of
+from dvsim.evidence.statistics import SYNONYMS, share_of
 from dvsim.scenario.quantity import UNITS, UnitError, show
 
 _MESSAGES = ("msg/s", "msgs/s", "messages/s", "1/s", "/s")

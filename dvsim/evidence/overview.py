@@ -9,7 +9,7 @@ from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import Tally, tallies
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.scenario.published import label_of
-from dvsim.study.amounts import log_text
+from dvsim.study.number_text import log_text
 from dvsim.study.table import Table
 
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")

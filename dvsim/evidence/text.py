@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
-from dvsim.study.amounts import log_text
+from dvsim.study.number_text import log_text
 from dvsim.study.table import Cell, Table, mark, number, ratio, times
 
 _ROW_HEAD = (

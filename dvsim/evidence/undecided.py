@@ -18,9 +18,9 @@ from functools import partial
 from typing import Any
 
 from dvsim.evidence.claims.source import Source
-from dvsim.evidence.numbers import agrees, log_error, within
 from dvsim.evidence.published.compare import JUDGED_QUANTILES, readings
 from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
+from dvsim.evidence.statistics import agrees, log_error, within
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.find import kind_of

@@ -302,7 +302,7 @@ class Kind:
         raise NotImplementedError
 
     def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
-        """Return the numbers of each point, as `dvsim.study.numbers.PointNumbers`."""
+        """Return the numbers of each point, as `dvsim.study.point_numbers.PointNumbers`."""
         raise NotImplementedError
 
     @property

@@ -102,7 +102,7 @@ class PointsKind(Kind):
 
     def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
         """Return the metrics of each point."""
-        from dvsim.study.numbers import of_points
+        from dvsim.study.point_numbers import of_points
 
         return of_points(scenario, table, self.units)
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.study.amounts import MISSING
+from dvsim.study.number_text import MISSING
 from dvsim.study.run import Run, runs_of
 from dvsim.study.stages import busiest
 from dvsim.study.table import Cell, Table, number, table_of

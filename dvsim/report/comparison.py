@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from dvsim.report.axes import Group, Mark, Sweep, named
 from dvsim.report.basis import commands_of, origin_table
 from dvsim.report.blocks import Block, Page, Section, Text, commands, under
 from dvsim.report.curves import band, line_trace, x_axis, y_axis
 from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
-from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.scenario.spec import point_text
-from dvsim.study.amounts import estimate_texts, joined
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of, sort_of
+from dvsim.study.number_text import estimate_texts, joined
 from dvsim.study.rate import SYSTEM
 from dvsim.study.statistics import Estimate
 from dvsim.study.table import Cell, Table, changed, number

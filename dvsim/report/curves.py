@@ -7,11 +7,11 @@ from html import escape
 from math import log
 from typing import Any
 
+from dvsim.report.axes import Group, Mark, Sweep, Theory
 from dvsim.report.drawing import GREY, Drawing, layout, log_axis, marker, rgb, scatter, tall
 from dvsim.report.groups import size_text
 from dvsim.report.metrics import SLOTS, metric_text, name_of, unit_of
-from dvsim.report.sweep import Group, Mark, Sweep, Theory
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 
 KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic

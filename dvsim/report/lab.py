@@ -18,7 +18,7 @@ from dvsim.report.basis import commands_of
 from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
 from dvsim.report.blocks import commands as repeated
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
-from dvsim.study.amounts import MISSING
+from dvsim.study.number_text import MISSING
 from dvsim.study.table import Cell, Table, mark, number, table_of, times
 
 if TYPE_CHECKING:

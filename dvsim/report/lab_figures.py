@@ -10,7 +10,7 @@ import numpy as np
 from dvsim.evidence.lab.compare import Compared, Row
 from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.ratios import by_series
-from dvsim.evidence.numbers import share_of
+from dvsim.evidence.statistics import share_of
 from dvsim.report.drawing import (
     BLUE,
     COLOURS,
@@ -25,7 +25,7 @@ from dvsim.report.drawing import (
     tall,
 )
 from dvsim.report.groups import size_text
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 
 POINTS = 400  # of a distribution function
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dvsim.study.amounts import amount_text, estimate_text, number_text
+from dvsim.study.number_text import amount_text, estimate_text, number_text
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy

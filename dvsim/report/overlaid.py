@@ -22,7 +22,7 @@ from dvsim.report.drawing import (
     tall,
 )
 from dvsim.report.series import active, column_series, smooth, thin
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 from dvsim.study.paired import Change
 from dvsim.study.summary import column_rates, column_samples
 

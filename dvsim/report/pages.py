@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.errors import DvsimError
 from dvsim.evidence.text import columns_table
+from dvsim.report.axes import Sweep
 from dvsim.report.basis import (
     cards_table,
     claims_table,
@@ -29,11 +30,11 @@ from dvsim.report.blocks import (
     tables,
     under,
 )
-from dvsim.report.compare import published_values, rows_as_printed, statistics_table
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.groups import Group, grouped, paths_of, size_text
 from dvsim.report.pipeline import lanes_of, lanes_of_study, pipeline_drawing
+from dvsim.report.published import published_values, rows_as_printed, statistics_table
 from dvsim.report.quantiles import qq_drawings, quantile_drawing
 from dvsim.report.recorded import Shape, recording
 from dvsim.report.run_sentences import MOST_SIZES, claims_sentences, sentences
@@ -44,10 +45,9 @@ from dvsim.report.spread import spread_drawings
 from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_sentences import answer as study_answer
 from dvsim.report.study_tables import points_table, settings_table
-from dvsim.report.sweep import Sweep
 from dvsim.report.whatif import all_answer, answer_blocks, answers_of
-from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
+from dvsim.study.number_text import joined
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.table import Table, number

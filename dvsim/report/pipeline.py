@@ -17,12 +17,12 @@ from dvsim.report.drawing import Drawing
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.page import csv_uri
 from dvsim.report.spread import chosen_points
-from dvsim.study.amounts import amount_text, share_text
+from dvsim.study.number_text import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 from dvsim.study.table import Cell, Table
 
 if TYPE_CHECKING:
-    from dvsim.report.sweep import Sweep
+    from dvsim.report.axes import Sweep
     from dvsim.scenario.sampled import Path
 
 BOX, GAP, HIGH, HEAD = 144, 24, 40, 26  # widths and heights of a lane, in units of the picture

@@ -8,7 +8,6 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dvsim.report.compare import Published, Rows, verdicts_on
 from dvsim.report.drawing import (
     COLOURS,
     GREY,
@@ -23,8 +22,9 @@ from dvsim.report.drawing import (
     tall,
 )
 from dvsim.report.groups import Entry, Group, paths_of, size_text
+from dvsim.report.published import Published, Rows, verdicts_on
 from dvsim.scenario.sampled import Path
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 from dvsim.study.statistics import Estimate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
-from dvsim.study.amounts import joined
+from dvsim.study.number_text import joined
 from dvsim.study.table import Cell, Table
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dvsim.report.basis import claims_untold
 from dvsim.report.groups import Entry, Group, paths_of, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed
-from dvsim.study.amounts import joined, number_text, ratio_text
 from dvsim.study.emulated_text import made_text
+from dvsim.study.number_text import joined, number_text, ratio_text
 from dvsim.study.stages import SATURATED, busiest
 from dvsim.study.transports import contest_text, contests
 

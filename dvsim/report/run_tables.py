@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from dvsim.kinds.find import kind_of
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.study.amounts import number_text
 from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
+from dvsim.study.number_text import number_text
 from dvsim.study.stages import STAGES, stages_of
 from dvsim.study.table import Cell, Table, number, ratio, table_of, times
 

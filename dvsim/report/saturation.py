@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dvsim.study.amounts import estimate_text
+from dvsim.study.number_text import estimate_text
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dvsim.report.compare import Published
 from dvsim.report.drawing import (
     DASHES,
     GREY,
@@ -20,7 +19,8 @@ from dvsim.report.drawing import (
     tall,
 )
 from dvsim.report.groups import Entry, Group, size_text, transport_text
-from dvsim.study.amounts import Amount, number_text
+from dvsim.report.published import Published
+from dvsim.study.number_text import Amount, number_text
 from dvsim.study.run import Run
 
 MEGA = 1e6

@@ -15,8 +15,8 @@ import numpy as np
 
 from dvsim.report.drawing import DASHES, Drawing, Floats, layout, log_axis, scatter
 from dvsim.report.groups import Entry, Group, grouped, size_text
-from dvsim.study.amounts import number_text
 from dvsim.study.changes import changes_of
+from dvsim.study.number_text import number_text
 from dvsim.study.summary import column_rates, column_samples, moving_average
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dvsim.report.axes import Sweep
 from dvsim.report.drawing import COLOURS, GREY, SYMBOLS, Drawing, Floats, layout, scatter, tall
-from dvsim.report.sweep import Sweep
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame

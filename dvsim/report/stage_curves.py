@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from dvsim.report.axes import Group, Sweep
 from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
 from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, scatter, tall
 from dvsim.report.metrics import unit_of
-from dvsim.report.sweep import Group, Sweep
-from dvsim.study.amounts import number_text
+from dvsim.study.number_text import number_text
 
 MOST_GROUPS = 6  # of which the stages are drawn, each in a figure
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dvsim.report.axes import Group, Mark, Sweep
 from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
-from dvsim.report.sweep import Group, Mark, Sweep
-from dvsim.study.amounts import counted, joined, number_text
+from dvsim.study.number_text import counted, joined, number_text
 from dvsim.study.points import PointsStudy, flow_text
 
 if TYPE_CHECKING:

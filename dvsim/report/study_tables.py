@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
+from dvsim.report.axes import Mark, Sweep
 from dvsim.report.metrics import name_of, unit_of
-from dvsim.report.sweep import Mark, Sweep
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
-from dvsim.study.amounts import counted, estimate_texts, number_text
+from dvsim.study.number_text import counted, estimate_texts, number_text
 from dvsim.study.points import PointsStudy
 from dvsim.study.table import Cell, Table, number
 

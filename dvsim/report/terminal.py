@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Section, Text
-from dvsim.study.amounts import MISSING
+from dvsim.study.number_text import MISSING
 from dvsim.study.table import Table
 
 RANGE = ["low", "high"]  # headings of two columns that are the ends of one range

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dvsim.report.compare import PRINTED
+from dvsim.report.published import PRINTED
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of

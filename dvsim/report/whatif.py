@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.blocks import Block, Items, Text, under
 from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
-from dvsim.study.amounts import counted, estimate_text, times_text
+from dvsim.study.number_text import counted, estimate_text, times_text
 from dvsim.study.table import Cell, Table, number
 from dvsim.study.whatif import Answer, Part, answers
 

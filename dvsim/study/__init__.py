@@ -10,5 +10,5 @@ store.py, folder.py    results in folders: found by their question, written whol
 compare.py             results side by side; facts.py what was asked differently, in words
 measured.py            what any result gives at its points; matching.py which metrics and points of
                        several belong together
-amounts.py             the one place that writes a rate, a share or a size for people
+number_text.py         the one place that writes a rate, a share or a size for people
 """

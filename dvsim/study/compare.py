@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from dvsim.kinds.base import Metric
-from dvsim.study.amounts import counted, joined
 from dvsim.study.changes import changes_of
 from dvsim.study.facts import Difference, differences
 from dvsim.study.manifest import asked_json
 from dvsim.study.matching import Matched, match, shared_metrics
 from dvsim.study.measured import Measured, measured
+from dvsim.study.number_text import counted, joined
 from dvsim.study.paired import Change, Each, Kind, change
 from dvsim.study.points import Points
 from dvsim.study.rate import SYSTEM

@@ -10,8 +10,8 @@ from typing import Any
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
-from dvsim.study.amounts import MISSING
 from dvsim.study.emulated_text import known_of
+from dvsim.study.number_text import MISSING
 from dvsim.study.swept_points import Result, SweptPoints
 
 LENGTHS = ("slots", "warmup", "messages")

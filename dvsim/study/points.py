@@ -14,9 +14,9 @@ import pandas as pd
 from dvsim.kinds.base import EMULATED, Metric
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.amounts import MISSING
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
+from dvsim.study.number_text import MISSING
 from dvsim.study.statistics import Floats, ends
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which

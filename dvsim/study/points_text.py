@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dvsim.study.amounts import estimate_texts, scale_of
+from dvsim.study.number_text import estimate_texts, scale_of
 from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
 

@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from dvsim.kinds.find import kind_of
-from dvsim.study.amounts import counted
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
-from dvsim.study.numbers import PointNumbers
+from dvsim.study.number_text import counted
 from dvsim.study.paired import ratio
+from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.statistics import Estimate

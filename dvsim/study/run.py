@@ -13,10 +13,10 @@ import pandas as pd
 
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.amounts import Amount, amount_text
 from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
+from dvsim.study.number_text import Amount, amount_text
 from dvsim.study.points import Headline, finite
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.amounts import share_text
+from dvsim.study.number_text import share_text
 
 # in the order in which a message meets them
 STAGES = {

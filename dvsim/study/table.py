@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from dvsim.study.amounts import MISSING, number_text, ratio_text
+from dvsim.study.number_text import MISSING, number_text, ratio_text
 
 if TYPE_CHECKING:
     from dvsim.study.paired import Change

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import joined
 from dvsim.study.compare import rate_ratio
+from dvsim.study.number_text import joined
 from dvsim.study.paired import Change
 from dvsim.study.run import Run
 

@@ -14,8 +14,8 @@ from dvsim.kinds.base import Metric
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import amount_text
 from dvsim.study.compare import in_common
+from dvsim.study.number_text import amount_text
 from dvsim.study.paired import ratio
 from dvsim.study.points import Headline, finite
 from dvsim.study.stages import Limit

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from dvsim.study.amounts import counted, joined, times_text
+from dvsim.study.number_text import counted, joined, times_text
 from dvsim.study.statistics import Estimate
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice

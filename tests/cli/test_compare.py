@@ -14,11 +14,11 @@ from dvsim.kinds.load import load
 from dvsim.report.comparison import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
-from dvsim.study.amounts import estimate_texts
 from dvsim.study.compare import compare
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
 from dvsim.study.manifest import run_facts
+from dvsim.study.number_text import estimate_texts
 from dvsim.study.store import load_result, write_result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dvsim.cli.main import cli
 from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
-from dvsim.study.amounts import times_text
+from dvsim.study.number_text import times_text
 from dvsim.study.statistics import Estimate
 from dvsim.study.whatif import answers
 from dvsim.study.whatif_sentence import Gain, sentence

@@ -11,7 +11,7 @@ from dvsim.cli.topology import topology
 from dvsim.fabric.network import Network
 from dvsim.fabric.switch import Switch
 from dvsim.fabric.topology.choose import nearest
-from dvsim.fabric.topology.text import name_of
+from dvsim.fabric.topology.graph_text import name_of
 
 SMALL = ["--height", "4", "--angles", "3"]
 OWN = [*SMALL, "--injecting", "0,2", "--crossing", "xor", "--exit", "any"]
@@ -104,7 +104,7 @@ def test_the_prototype_has_its_36_nodes_and_12_ports():
 
 
 def test_faults_and_quotes_survive_the_formats():
-    from dvsim.fabric.topology.text import dot, graphml, node_link
+    from dvsim.fabric.topology.graph_text import dot, graphml, node_link
 
     graph = nx.DiGraph(title='a "switch" <of> \\ & more')
     graph.add_node((0, 1, 2), faults="node line")

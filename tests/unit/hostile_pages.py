@@ -24,7 +24,7 @@ from dvsim.report import render_comparison, render_report
 from dvsim.report.lab import lab_page
 from dvsim.report.page import html
 from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
-from dvsim.report.swept import swept_page
+from dvsim.report.sweep_page import swept_page
 from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios

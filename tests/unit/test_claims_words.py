@@ -13,7 +13,7 @@ from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
 from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import Card, Parameter
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 from dvsim.study.table import plain_lines
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)

@@ -12,8 +12,8 @@ from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.load import load
 from dvsim.report import render_report
+from dvsim.report.axes import COLOURS, Sweep
 from dvsim.report.stage_curves import stage_drawings
-from dvsim.report.sweep import COLOURS, Sweep
 from dvsim.session import run_scenarios
 from dvsim.study.store import load_result
 

@@ -4,9 +4,9 @@ import pytest
 
 from dvsim.kinds.load import load
 from dvsim.report import render_report
+from dvsim.report.axes import Sweep
 from dvsim.report.pages import report_page
 from dvsim.report.study_sentences import answer
-from dvsim.report.sweep import Sweep
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table
 

@@ -14,9 +14,9 @@ from dvsim.core.probe import Counter
 from dvsim.errors import ScenarioError
 from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report import render_report
-from dvsim.report.compare import rows_as_printed
 from dvsim.report.groups import grouped
 from dvsim.report.pipeline import MOST_LANES, Lane, Station, lanes_of, pipeline_drawing
+from dvsim.report.published import rows_as_printed
 from dvsim.report.quantiles import qq_drawings
 from dvsim.report.scaling import scaling_drawings
 from dvsim.report.sensitivity import sensitivity_drawings

@@ -15,12 +15,12 @@ from test_report import Tags
 
 from dvsim.errors import DvsimError, OutputError
 from dvsim.report import render_report, write_results
+from dvsim.report.axes import Group, Sweep
 from dvsim.report.curves import curve_drawing, curve_drawings
 from dvsim.report.recorded import LETTERS
 from dvsim.report.spread import binned, spread_drawings
 from dvsim.report.study_sentences import answer
 from dvsim.report.study_tables import points_table, settings_table
-from dvsim.report.sweep import Group, Sweep
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import METRICS, TABLES
 from dvsim.kinds.switch.text import study_lines
 from dvsim.report import write_results
+from dvsim.report.axes import Sweep
 from dvsim.report.study_sentences import answer
 from dvsim.report.study_tables import points_table
-from dvsim.report.sweep import Sweep
 from dvsim.session import run_scenarios
 from dvsim.study import folder
 from dvsim.study.points import flow_text

@@ -268,7 +268,7 @@ def test_receivers_add_up_and_iterations_are_averaged():
 def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
     import dvsim
-    from dvsim.kinds.rabbitmq.numbers import point_numbers
+    from dvsim.kinds.rabbitmq.point_numbers import point_numbers
     from dvsim.report.groups import grouped
     from dvsim.report.run_tables import rates_of
     from dvsim.study.compare import compare

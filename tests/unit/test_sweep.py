@@ -14,7 +14,7 @@ import dvsim
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.find import kind_of
 from dvsim.session import run_scenarios
-from dvsim.study.numbers import in_order
+from dvsim.study.point_numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders

@@ -8,7 +8,7 @@ import pytest
 
 from dvsim.report.page import html
 from dvsim.report.saturation import Offered, saturated, sentence
-from dvsim.report.swept import answer_sentences, curves, swept_page
+from dvsim.report.sweep_page import answer_sentences, curves, swept_page
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.swept_points import SweptPoints

@@ -13,8 +13,8 @@ from run_builder import (
     vortex_scenario,
 )
 
-from dvsim.evidence.numbers import agrees, log_error
 from dvsim.evidence.published.compare import compare, judge_column
+from dvsim.evidence.statistics import agrees, log_error
 from dvsim.evidence.validation import columns_passed, tallies, validate
 from dvsim.scenario.published import published
 from dvsim.scenario.sampled import Tolerance

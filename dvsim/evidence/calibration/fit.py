@@ -22,7 +22,7 @@ from dvsim.evidence.calibration.rows import (
 from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, search
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
-from dvsim.evidence.numbers import Floats
+from dvsim.evidence.statistics import Floats
 from dvsim.kinds.load import load_card
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card

@@ -9,7 +9,7 @@ import numpy as np
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.lab.data import METRICS, shown
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 from dvsim.study.table import Table
 
 

@@ -13,7 +13,7 @@ from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
-from dvsim.evidence.numbers import Floats, log_error, share_of
+from dvsim.evidence.statistics import Floats, log_error, share_of
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dvsim.evidence.numbers import Floats
+from dvsim.evidence.statistics import Floats
 
 JUMP = math.log(3.0)  # the other starts lie within this factor of the first
 EDGE = math.log(1.25)  # of the first simplex

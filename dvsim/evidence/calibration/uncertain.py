@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.evidence.calibration.rows import Row, headlines
-from dvsim.evidence.numbers import Floats
+from dvsim.evidence.statistics import Floats
 from dvsim.study.statistics import middle_share
 
 DRAWS = 1000

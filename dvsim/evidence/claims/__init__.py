@@ -9,7 +9,7 @@ jackknife.py     the interval of a value over replications
 
 from dvsim.evidence.claims.figures import MOVING_AVERAGE, Estimate, Evidence, Missing
 from dvsim.evidence.claims.source import Finding, Source, load_source, sources
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Finding", "Missing", "Source"]
 __all__ += ["four_digits", "load_source", "sources"]

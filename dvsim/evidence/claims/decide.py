@@ -32,7 +32,7 @@ from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.jackknife import Spread, spread
 from dvsim.evidence.claims.source import Claim, Entry, Finding, Source
 from dvsim.evidence.verdicts import Basis, ClaimVerdict, ClaimWord
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 
 _NAMED = re.compile(r"\b[A-Z][A-Z0-9]+-\d+\b")
 

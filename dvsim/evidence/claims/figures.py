@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dvsim.evidence.claims.study_figures import Estimate, Missing, StudyFigures
-from dvsim.evidence.numbers import active_rate_bounds
 from dvsim.evidence.published.compare import Estimates, readings
+from dvsim.evidence.statistics import active_rate_bounds
 from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.scenario.published import published
 from dvsim.scenario.types import Card

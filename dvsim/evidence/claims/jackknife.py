@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 from dvsim.study.statistics import half_width
 
 

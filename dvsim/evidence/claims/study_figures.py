@@ -12,7 +12,7 @@ import pandas as pd
 
 from dvsim.scenario.spec import Spec
 from dvsim.study import statistics
-from dvsim.study.amounts import four_digits
+from dvsim.study.number_text import four_digits
 from dvsim.study.points import PointsStudy
 
 

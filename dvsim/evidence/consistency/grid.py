@@ -34,8 +34,8 @@ import numpy.typing as npt
 
 from dvsim.evidence.consistency.chance import tail
 from dvsim.evidence.consistency.types import SINGLE, Column
-from dvsim.evidence.numbers import Floats
 from dvsim.evidence.sheet import Printed
+from dvsim.evidence.statistics import Floats
 
 JITTER = (SINGLE, 1e-5, 1e-4, 1e-3)
 REACH = 10_000  # the finest grid has so many multiples up to the median,

@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from dvsim.evidence.consistency.types import Column, Finding
-from dvsim.evidence.numbers import Floats, share_of
+from dvsim.evidence.statistics import Floats, share_of
 
 SLACK = 1e-4  # relative: sums of a million 32-bit floats are not better
 

@@ -16,8 +16,8 @@ from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.consistency.grid import some
 from dvsim.evidence.consistency.relations import has_derived
 from dvsim.evidence.consistency.types import Column, Data, Line, Workload
-from dvsim.evidence.numbers import STATISTICS, SYNONYMS, share_of
 from dvsim.evidence.sheet import Printed, Sheet, number_of, open_sheet, whole_number
+from dvsim.evidence.statistics import STATISTICS, SYNONYMS, share_of
 
 SIZE = ("message_bytes", "size")
 NAME = ("published_column", "column")

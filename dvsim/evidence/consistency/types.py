@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dvsim.evidence.numbers import quantiles_of
 from dvsim.evidence.sheet import Printed
+from dvsim.evidence.statistics import quantiles_of
 
 REPORTED = 3.0
 """A finding is reported from one accident in 10**3 data sets on."""

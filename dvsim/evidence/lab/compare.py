@@ -14,7 +14,7 @@ import numpy as np
 from dvsim.evidence.lab.data import Case, Sample, Tolerances
 from dvsim.evidence.lab.distances import LIMIT, GTest, band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.match import Pair
-from dvsim.evidence.numbers import Floats, agrees, log_error, share_of, zero_share_bounds
+from dvsim.evidence.statistics import Floats, agrees, log_error, share_of, zero_share_bounds
 
 Split = Literal["fitted", "held out", "not stated"]
 MOMENTS = ("mean", "std")

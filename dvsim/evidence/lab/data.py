@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from dvsim.evidence.numbers import Floats, quantiles_of
+from dvsim.evidence.statistics import Floats, quantiles_of
 from dvsim.scenario.units import UnitError, parse
 
 Metric = Literal["rate", "sent rate", "latency", "confirm latency"]

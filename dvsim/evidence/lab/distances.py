@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvsim.evidence.numbers import Floats
+from dvsim.evidence.statistics import Floats
 from dvsim.study.statistics import CONFIDENCE
 
 LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution

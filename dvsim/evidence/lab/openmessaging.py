@@ -16,7 +16,7 @@ import numpy as np
 from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.dialect import encoding_fault
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
-from dvsim.evidence.numbers import statistics_of
+from dvsim.evidence.statistics import statistics_of
 
 INTERVAL_S = 10.0
 MS = 1e-3

@@ -20,7 +20,7 @@ import numpy as np
 from dvsim.errors import ScenarioError
 from dvsim.evidence.headings import unit_of
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
-from dvsim.evidence.numbers import Floats, statistics_of
+from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UnitError
 
 RESERVOIR = 1028

@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.lab.compare import Compared
-from dvsim.evidence.numbers import agrees
+from dvsim.evidence.statistics import agrees
 
 MEANS = ("mean", "50%")
 

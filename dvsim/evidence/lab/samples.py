@@ -18,8 +18,8 @@ from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import Unit, metric_of, split_heading, unit_of
 from dvsim.evidence.lab.data import About, Case, sample_of
 from dvsim.evidence.lab.summaries import NAMES, RUNS, SIZES
-from dvsim.evidence.numbers import Floats, statistics_of
 from dvsim.evidence.sheet import number_of, size_number
+from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UnitError, show
 
 VALUES = ("rate", "latency", "value", "throughput", "received", "sent", "confirm latency")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dvsim.evidence.lab.data import Case, Sample
-from dvsim.evidence.numbers import Floats, statistic
+from dvsim.evidence.statistics import Floats, statistic
 from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run

@@ -10,8 +10,8 @@ from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.influence import LARGER, MOVED
 from dvsim.evidence.ledger.types import ENOUGH, Ledger
 from dvsim.evidence.verdicts import ClaimVerdict
-from dvsim.study.amounts import joined
 from dvsim.study.atomic import write_output
+from dvsim.study.number_text import joined
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
 

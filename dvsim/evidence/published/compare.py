@@ -10,7 +10,7 @@ A Data Vortex column is compared twice, since what the paper counted is in doubt
 
 from collections.abc import Iterable, Mapping
 
-from dvsim.evidence.numbers import agrees, log_error, zero_share_bounds
+from dvsim.evidence.statistics import agrees, log_error, zero_share_bounds
 from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split, Validation
 from dvsim.scenario.published import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled, Tolerance

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 
-from dvsim.evidence.numbers import within
+from dvsim.evidence.statistics import within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.scenario.published import published_transports
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law
-from dvsim.study.amounts import log_text
+from dvsim.study.number_text import log_text
 
 NEAR = 0.25  # of a statistic
 SHARE = 0.85  # of the held-out statistics that must be so near

@@ -5,6 +5,6 @@ can be turned is `dvsim.report.topology`.
 """
 
 from dvsim.fabric.topology.choose import Topology, of_preset, of_switch
-from dvsim.fabric.topology.text import FORMATS
+from dvsim.fabric.topology.graph_text import FORMATS
 
 __all__ = ["FORMATS", "Topology", "of_preset", "of_switch"]

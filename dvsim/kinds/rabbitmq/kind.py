@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.study.numbers import PointNumbers
+    from dvsim.study.point_numbers import PointNumbers
     from dvsim.study.run import Run
 
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
@@ -80,13 +80,13 @@ class RabbitmqKind(Kind):
 
     def metrics(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the rates of each column, how busy each stage is, and `BEHIND`."""
-        from dvsim.kinds.rabbitmq.numbers import names_of, unit_of
+        from dvsim.kinds.rabbitmq.point_numbers import names_of, unit_of
 
         return {name: unit_of(name) for name in [*names_of(scenario), BEHIND]}
 
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
         """Run one replication with all its iterations."""
-        from dvsim.kinds.rabbitmq.numbers import point_numbers
+        from dvsim.kinds.rabbitmq.point_numbers import point_numbers
         from dvsim.kinds.rabbitmq.sim import Task, run_task
         from dvsim.kinds.rabbitmq.tables import Gathered
         from dvsim.study.summary import summary_columns
@@ -192,7 +192,7 @@ class RabbitmqKind(Kind):
         self, scenario: Scenario, table: Mapping[str, Sequence[Any]]
     ) -> list[PointNumbers]:
         """Return the numbers of its only point."""
-        from dvsim.kinds.rabbitmq.numbers import point_numbers
+        from dvsim.kinds.rabbitmq.point_numbers import point_numbers
 
         return [point_numbers(scenario, table)]
 

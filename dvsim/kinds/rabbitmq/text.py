@@ -14,9 +14,9 @@ import pandas as pd
 
 from dvsim.scenario.published import published
 from dvsim.scenario.units import format_value
-from dvsim.study.amounts import amount_text, estimate_texts
 from dvsim.study.changes import Changes, changes_of
 from dvsim.study.emulated_text import cost_text, made_text
+from dvsim.study.number_text import amount_text, estimate_texts
 from dvsim.study.run import Run
 from dvsim.study.stages import stages_of
 from dvsim.study.summary import STATISTICS

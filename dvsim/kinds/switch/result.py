@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dvsim.kinds.switch.spec import SwitchScenario
-from dvsim.study.numbers import note_of
+from dvsim.study.point_numbers import note_of
 from dvsim.study.points import PointsStudy
 
 

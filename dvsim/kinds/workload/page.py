@@ -26,7 +26,7 @@ from dvsim.report.drawing import (
     scatter,
     tall,
 )
-from dvsim.study.amounts import amount_text
+from dvsim.study.number_text import amount_text
 from dvsim.study.table import Cell, Table, number, table_of
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
-from dvsim.study.amounts import amount_text
 from dvsim.study.changes import changes_of
+from dvsim.study.number_text import amount_text
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
 from dvsim.study.folder import SCENARIO, another, broken, is_there, read_checked, read_manifest
-from dvsim.study.numbers import PointNumbers
 from dvsim.study.parquet import from_parquet
+from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
 from dvsim.study.store import folder_of
 from dvsim.study.sweeps.points import Point

@@ -16,10 +16,10 @@ from damage import DAMAGE, apply, damaged, document_of
 from hypothesis import strategies as st
 from targets import Target
 
-from dvsim.cli.swept import chosen, swept_json, swept_lines
+from dvsim.cli.sweep_text import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
 from dvsim.report.page import write
-from dvsim.report.swept import swept_page
+from dvsim.report.sweep_page import swept_page
 from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan

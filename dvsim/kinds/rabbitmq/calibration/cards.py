@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvsim.evidence.affine import Fitted, fit_law
-from dvsim.evidence.numbers import deviation_within, logs_apart
+from dvsim.evidence.statistics import deviation_within, logs_apart
 from dvsim.kinds.rabbitmq.calibration.points import Point
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.types import Card, Parameter

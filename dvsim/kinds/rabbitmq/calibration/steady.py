@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dvsim.evidence.numbers import Floats
+from dvsim.evidence.statistics import Floats
 
 FIRST, LAST = 0.1, 0.9  # shares of the time, between which an iteration is steady
 FEW = 3  # rows with messages, of which none is steady

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dvsim.evidence.numbers import logs_apart
+from dvsim.evidence.statistics import logs_apart
 from dvsim.kinds.rabbitmq.calibration.cards import Measured
 from dvsim.kinds.rabbitmq.calibration.points import Point
 from dvsim.scenario.units import format_value

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.evidence.numbers import zero_share_bounds
+from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.study.amounts import MISSING
+from dvsim.study.number_text import MISSING
 from dvsim.study.table import Cell, Table, mark, number, ratio, times
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.find import metric_of
+from dvsim.report.axes import Sweep
 from dvsim.report.blocks import Block, Page, Section, Text, answer, commands, pair
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
-from dvsim.report.sweep import Sweep
 from dvsim.scenario.find import is_file
-from dvsim.study.amounts import counted, estimate_texts, scale_of
+from dvsim.study.number_text import counted, estimate_texts, scale_of
 from dvsim.study.sweep_table import short
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Cell, Table

@@ -62,7 +62,7 @@ def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
 def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield what a sweep says, its table, what failed and where everything is."""
     from dvsim.report.blocks import Section
-    from dvsim.report.swept import answer_sentences, asked_text, points_blocks
+    from dvsim.report.sweep_page import answer_sentences, asked_text, points_blocks
     from dvsim.report.terminal import lines
 
     yield f"{swept.name}: {asked_text(swept)}"
@@ -81,7 +81,7 @@ def write_page(swept: SweepResult, path: Path | None) -> None:
         OutputError: If it cannot be written.
     """
     from dvsim.report.page import write
-    from dvsim.report.swept import swept_page
+    from dvsim.report.sweep_page import swept_page
 
     if path is not None:
         write(path, swept_page(swept))

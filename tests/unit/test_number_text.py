@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from run_builder import run_of, samples, tcp_scenario, vortex_scenario
 
-from dvsim.study.amounts import Amount, amount_text, estimate_texts, scale_of
+from dvsim.study.number_text import Amount, amount_text, estimate_texts, scale_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 
 from dvsim.kinds.rabbitmq.metrics import METRICS
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.numbers import PointNumbers, in_order
+from dvsim.study.point_numbers import PointNumbers, in_order
 from dvsim.study.rate import rate_of
 from dvsim.study.stages import STAGES, Stage, limit_of
 from dvsim.study.statistics import Estimate, estimate
