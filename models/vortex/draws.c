@@ -37,6 +37,9 @@ static dvsim_draws shape(const dvsim_vortex_params *p, int64_t first, int64_t ow
     if (low && own == p->angles * p->replications) {
         d.wide = p->replications;
         d.narrow_stride = own < lanes ? dvsim_slices_stride((p->height * own + 7) / 8) : 0;
+        for (int64_t at = 0; DVSIM_BLOCK % lanes == 0 && own < lanes && at < DVSIM_BLOCK; at += lanes) {
+            d.used |= (UINT64_MAX >> (DVSIM_BLOCK - own)) << at;
+        }
     }
     d.form = d.wide == 1 ? DVSIM_FORM_STRAIGHT : d.wide > 0 && d.wide <= EIGHT ? DVSIM_FORM_EIGHTS : DVSIM_FORM_SQUARES;
     d.apart = d.form == DVSIM_FORM_STRAIGHT ? 1

@@ -48,6 +48,7 @@ typedef struct {
     int64_t around;         /* places of a height then */
     uint8_t *narrow;        /* slices whose rows have only the lanes that are used, if others are longer; else NULL */
     int64_t narrow_stride;
+    uint64_t used;          /* bits of a word of whole rows that are used; 0: rows do not fill words */
     int height_bits, phase_bits;
     uint64_t angles, threshold;
     int64_t stride;

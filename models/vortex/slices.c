@@ -8,7 +8,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_STAMP = 8, LINE = 64, PAGE = 1 << 16, HUGE = 1 << 21, HIGH = 256, TALL = 4096 };
+enum { LEAST_STAMP = 8, LINE = 64, PAGE = 1 << 16, HUGE = 1 << 21, HIGH = 256, TALL = 4096, SHORT_TALLY = 1 << 15 };
 
 /* Slices of cylinder c; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
@@ -18,11 +18,7 @@ static int64_t slices_of(int n, int c, int rest)
 
 int64_t dvsim_slices_before(int n, int c, int rest)
 {
-    int64_t slices = 0;
-    for (int k = 0; k < c; k++) {
-        slices += slices_of(n, k, rest);
-    }
-    return slices;
+    return c * slices_of(n, 0, rest) - c * (c - 1) / 2;
 }
 
 uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c)
@@ -102,17 +98,26 @@ static int64_t strip_of(int64_t height, int64_t lanes)
     return height >= TALL || (height >= HIGH && lanes % 8 != 0) ? 1 : most;
 }
 
+/* Bytes of a tally. Where there are few there is one for each angle that lanes have gone on, so that nodes follow each
+ * other as they do in slices. */
+static int64_t tally_of(const dvsim_vortex_params *p, int64_t strips, int64_t lanes, int64_t *turn)
+{
+    const int64_t nodes = p->height * lanes;
+    *turn = strips == 1 && lanes > 1 && nodes * p->angles <= SHORT_TALLY ? nodes : 0;
+    return *turn > 0 ? nodes * p->angles : 2 * p->angles * p->replications * p->height;
+}
+
 int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
 {
     const int n = dvsim_bits(p->height), phase_bits = dvsim_phase_bits(p);
     const int64_t own = strip_of(p->height, lanes), strips = lanes / own;
-    int64_t padded;
+    int64_t padded, turn;
     (void)kernel_for(p->height, own, &padded);
     const int64_t slices = dvsim_slices_before(n, n + 1, phase_bits + LEAST_STAMP);
     const int64_t shared = (1 + n + phase_bits) + n + 3;
     return (strips * slices + shared) * dvsim_slices_stride(p->height * padded / 8) +
            strips * (pattern_of(padded) / 8 + dvsim_draws_bytes(p, own, padded) + 8 * (n + 1)) +
-           3 * 2 * p->angles * p->replications * p->height;
+           3 * (tally_of(p, strips, padded, &turn) + LINE);
 }
 
 int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k)
@@ -124,7 +129,7 @@ int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k)
     k->wants = dvsim_slices_memory(k->stride);
     int whole = k->arrivals && k->value && k->open[0] && k->open[1] && k->wants;
     for (int i = 0; i < 3 && v->params.injection != DVSIM_INJECT_CARRIED; i++) {
-        k->tally[i] = dvsim_slices_memory(2 * v->columns * v->params.height + 8);
+        k->tally[i] = dvsim_slices_memory(k->tally_bytes + LINE);
         whole = k->tally[i] != NULL && whole;
     }
     for (int64_t x = 0; whole && x < 8 * k->size; x++) {
@@ -164,6 +169,10 @@ int dvsim_slices_create(dvsim_shard *s)
     common.tally_row = alone ? 1 : 2 * v->columns;
     common.tally_place = alone ? v->params.height : 1;
     s->strips = s->lanes / common.own;
+    common.tally_bytes = tally_of(&v->params, s->strips, common.lanes, &common.tally_turn);
+    if (common.tally_turn > 0) {
+        common.tally_row = common.lanes;
+    }
     s->slices = calloc((size_t)s->strips, sizeof *s->slices);
     if (s->slices == NULL || !dvsim_slices_share(v, &common)) {
         if (s->slices != NULL) {

@@ -65,11 +65,12 @@ typedef struct {
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 
-/* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte; `tally_row` is 1 if there is one
- * lane only. Row r counts in row (r + turn) ^ flip, modulo `rows`. */
+/* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte; rows of the tally are tally_row bytes
+ * apart. Row r counts in row (r + turn) ^ flip, modulo `rows`. */
 typedef struct {
     const uint8_t *bits;
     int64_t rows, lanes, apart, turn, flip;
+    int ring; /* behind the bits all of them stand again */
     uint8_t *tally;
     int64_t tally_row;
 } dvsim_tally;
@@ -103,8 +104,10 @@ typedef struct {
     uint8_t *value;    /* [n] bit c of x / lanes */
     uint8_t *open[2];  /* what descended from a cylinder to the next, in the rows of that one */
     uint8_t *wants;
+    int64_t tally_bytes;
     uint8_t *tally[3];                 /* offered, accepted, delivered in the last slots: */
-    int64_t tally_row, tally_place;    /* apart are heights, and the 2 * columns places of a height */
+    int64_t tally_row, tally_place;    /* apart are heights, and the 2 * columns places of a height; or, if that is */
+    int64_t tally_turn;                /*   not 0, the angles that the first lane has gone on, with nodes as in slices */
 } dvsim_slices;
 
 #endif

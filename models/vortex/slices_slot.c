@@ -36,6 +36,9 @@ static dvsim_turned descent(const dvsim_shard *s, const dvsim_slices *k, int c, 
 /* Where the first lane of a strip counts that has gone on by so many angles. */
 static int64_t place(const dvsim_shard *s, const dvsim_slices *k, int64_t angles)
 {
+    if (k->tally_turn > 0) {
+        return angles * k->tally_turn;
+    }
     return (s->first + k->first + angles * s->vortex->params.replications) * k->tally_place;
 }
 
@@ -181,7 +184,10 @@ static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
     const dvsim_vortex *v = s->vortex;
     const uint8_t *entered = k->open[(v->n + 1) & 1];
     for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
-        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)k->width);
+        uint8_t *slice = k->arrivals + i * k->stride;
+        for (int64_t at = 0; at < k->width; at += 8) {
+            memcpy(slice + k->size + at, slice + at, 8);
+        }
     }
     dvsim_slide slide = into_first(s, k, now);
     slide.slices = v->n + k->phase_bits;
@@ -201,6 +207,7 @@ static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
     accepted.bits = entered;
     accepted.turn = brc ? now + 1 : 0;
     accepted.flip = brc ? 0 : (now + 1) & 1;
+    accepted.ring = k->size == k->width;
     accepted.tally = k->tally[1] + (offered.tally - k->tally[0]);
     s->kernel->tallies(&offered);
     s->kernel->tallies(&accepted);
@@ -247,23 +254,34 @@ int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until)
     return 1;
 }
 
-/* Delivered packets count where their output is: with exit `any` that is one for all angles. */
+/* Adds up what a height counted at a place. Delivered packets count where their output is: with exit `any` that is one
+ * for all angles. */
+static void add(dvsim_shard *s, int64_t u, int64_t place, int64_t at)
+{
+    const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = s->slices;
+    const int64_t around = v->params.exit_rule == DVSIM_EXIT_ANY ? v->params.replications : v->columns;
+    s->offered_at[2 * u * v->columns + place] += k->tally[0][at];
+    s->accepted_at[2 * u * v->columns + place] += k->tally[1][at];
+    s->delivered_at[u * v->columns + place % around] += k->tally[2][at];
+}
+
 void dvsim_slices_tallied(dvsim_shard *s)
 {
     const dvsim_vortex *v = s->vortex;
     const dvsim_slices *k = s->slices;
-    const int64_t places = 2 * v->columns;
-    const int64_t around = v->params.exit_rule == DVSIM_EXIT_ANY ? v->params.replications : v->columns;
     for (int64_t u = 0; u < v->params.height; u++) {
-        for (int64_t i = 0; i < places; i++) {
-            const int64_t at = u * k->tally_row + i * k->tally_place;
-            s->offered_at[u * places + i] += k->tally[0][at];
-            s->accepted_at[u * places + i] += k->tally[1][at];
-            s->delivered_at[u * v->columns + i % around] += k->tally[2][at];
+        for (int64_t i = 0; k->tally_turn == 0 && i < 2 * v->columns; i++) {
+            add(s, u, i, u * k->tally_row + i * k->tally_place);
+        }
+        for (int64_t angle = 0; k->tally_turn > 0 && angle < v->params.angles; angle++) {
+            for (int64_t lane = 0; lane < k->own; lane++) {
+                add(s, u, s->first + lane + angle * v->params.replications, angle * k->tally_turn + u * k->lanes + lane);
+            }
         }
     }
     for (int i = 0; i < 3; i++) {
-        memset(k->tally[i], 0, (size_t)(places * v->params.height));
+        memset(k->tally[i], 0, (size_t)k->tally_bytes);
     }
     for (int age = 0; age < 256; age++) {
         const uint32_t(*const of)[256] = (const uint32_t(*)[256])s->ages.of;
