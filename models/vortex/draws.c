@@ -43,7 +43,7 @@ static dvsim_draws shape(const dvsim_vortex_params *p, int64_t first, int64_t ow
     }
     d.form = d.wide == 1 ? DVSIM_FORM_STRAIGHT : d.wide > 0 && d.wide <= EIGHT ? DVSIM_FORM_EIGHTS : DVSIM_FORM_SQUARES;
     d.apart = d.form == DVSIM_FORM_STRAIGHT ? 1
-              : d.form == DVSIM_FORM_EIGHTS ? EIGHT
+              : d.form == DVSIM_FORM_EIGHTS ? (d.groups == 1 || d.wide > 4 ? EIGHT : d.wide > 2 ? 4 : 2)
                                             : (d.blocks + TOGETHER - 1) / TOGETHER * TOGETHER;
     return d;
 }

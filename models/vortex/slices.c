@@ -91,11 +91,12 @@ static int64_t pattern_of(int64_t padded)
     return LINE / divisor(LINE, padded) * padded;
 }
 
-/* Lanes of a strip: one, if its slices are so long that loops over them are; or eight, which are whole bytes; or all. */
+/* Lanes of a strip: all, or one, if its slices are so long that loops over them are; or eight, which are whole bytes, or
+ * four, which are what two threads have of them. */
 static int64_t strip_of(int64_t height, int64_t lanes)
 {
-    const int64_t most = height >= HIGH && lanes % 8 == 0 ? 8 : lanes;
-    return height >= TALL || (height >= HIGH && lanes % 8 != 0) ? 1 : most;
+    const int64_t few = lanes % 8 == 0 ? 8 : lanes == 4 ? 4 : 1;
+    return height < HIGH ? lanes : height < TALL ? few : 1;
 }
 
 /* Bytes of a tally. Where there are few there is one for each angle that lanes have gone on, so that nodes follow each

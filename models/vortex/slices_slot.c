@@ -254,16 +254,24 @@ int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until)
     return 1;
 }
 
-/* Adds up what a height counted at a place. Delivered packets count where their output is: with exit `any` that is one
- * for all angles. */
-static void add(dvsim_shard *s, int64_t u, int64_t place, int64_t at)
+/* Adds up what a height counted at `count` places from `place` on, which are `apart` bytes apart from `at` on. Delivered
+ * packets count where their output is: with exit `any` that is one for all angles. */
+static inline __attribute__((always_inline)) void add(dvsim_shard *s, int64_t u, int64_t place, int64_t count, int64_t at,
+                                                      int64_t apart)
 {
     const dvsim_vortex *v = s->vortex;
-    const dvsim_slices *k = s->slices;
+    const uint8_t *const offered = s->slices->tally[0] + at, *const accepted = s->slices->tally[1] + at;
+    const uint8_t *const delivered = s->slices->tally[2] + at;
     const int64_t around = v->params.exit_rule == DVSIM_EXIT_ANY ? v->params.replications : v->columns;
-    s->offered_at[2 * u * v->columns + place] += k->tally[0][at];
-    s->accepted_at[2 * u * v->columns + place] += k->tally[1][at];
-    s->delivered_at[u * v->columns + place % around] += k->tally[2][at];
+    int64_t *restrict const offered_at = s->offered_at + 2 * u * v->columns + place;
+    int64_t *restrict const accepted_at = s->accepted_at + 2 * u * v->columns + place;
+    for (int64_t i = 0; i < count; i++) {
+        offered_at[i] += offered[i * apart];
+        accepted_at[i] += accepted[i * apart];
+    }
+    for (int64_t i = 0, output = place % around; i < count; i++, output = output + 1 == around ? 0 : output + 1) {
+        s->delivered_at[u * v->columns + output] += delivered[i * apart];
+    }
 }
 
 void dvsim_slices_tallied(dvsim_shard *s)
@@ -271,13 +279,12 @@ void dvsim_slices_tallied(dvsim_shard *s)
     const dvsim_vortex *v = s->vortex;
     const dvsim_slices *k = s->slices;
     for (int64_t u = 0; u < v->params.height; u++) {
-        for (int64_t i = 0; k->tally_turn == 0 && i < 2 * v->columns; i++) {
-            add(s, u, i, u * k->tally_row + i * k->tally_place);
+        if (k->tally_turn == 0) {
+            add(s, u, 0, 2 * v->columns, u * k->tally_row, k->tally_place);
         }
         for (int64_t angle = 0; k->tally_turn > 0 && angle < v->params.angles; angle++) {
-            for (int64_t lane = 0; lane < k->own; lane++) {
-                add(s, u, s->first + lane + angle * v->params.replications, angle * k->tally_turn + u * k->lanes + lane);
-            }
+            const int64_t place = s->first + angle * v->params.replications;
+            add(s, u, place, k->own, angle * k->tally_turn + u * k->lanes, 1);
         }
     }
     for (int i = 0; i < 3; i++) {
