@@ -341,13 +341,10 @@ def _point_rows(
     common = in_common([side.result for side in sides])
     for point, numbers in matched.points:
         at = list(zip(sides, numbers, strict=True))
-        flow = any(number in side.flow for side, number in at)  # replications are equal there
         for metric in metrics:
             unit = sides[0].metrics[metric].unit
             each = [side.each(number, metric, unit) for side, number in at]
             if not any(each):
                 continue
-            if flow:
-                each = [dict(list(values.items())[:1]) for values in each]
             row = side_by_side(each, common, share=unit == "1")
             yield replace(row, metric=metric, unit=unit, point=dict(point))

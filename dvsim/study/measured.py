@@ -76,10 +76,10 @@ class Measured:
     flow: frozenset[int] = frozenset()
 
     def each(self, point: int, metric: str, unit: str) -> Each:
-        """Return a metric at a point by replication."""
+        """Return a metric at a point by replication, of equal ones the first alone."""
         factor = factor_of(self.metrics[metric].unit, unit) or 1.0
-        values = self.values.get((point, metric), {})
-        return {number: value * factor for number, value in values.items()}
+        values = list(self.values.get((point, metric), {}).items())
+        return {n: value * factor for n, value in values[: 1 if point in self.flow else None]}
 
 
 def factor_of(unit: str, other: str) -> float | None:

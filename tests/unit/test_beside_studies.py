@@ -67,6 +67,9 @@ def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
     found = compare([every, replace(otherwise, points=points)])
     changes = [row.changes[1] for row in found.rows if row.changes[1] is not None]
     assert changes and all(change.paired is None for change in changes)
+    for row in compare([every, otherwise]).rows:  # what was simulated keeps its mean and interval
+        beside = next(r for r in found.rows if (r.point, r.metric) == (row.point, row.metric))
+        assert beside.values[0] == row.values[0]
 
 
 def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
