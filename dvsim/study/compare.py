@@ -134,7 +134,8 @@ def compare(results: Sequence[Result]) -> Comparison:
     """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
-        ValueError: If there are fewer, or they share no metrics or no points.
+        ValueError: If there are fewer, they share no metrics or no points, or so few keys that
+            too many points would stand beside each other.
     """
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")

@@ -10,6 +10,7 @@ from dvsim.study.facts import LENGTHS
 from dvsim.study.measured import Measured, PointKeys, factor_of
 
 Point = Mapping[str, Any]
+MOST = 10_000  # combinations of points
 
 
 class Matched(NamedTuple):
@@ -53,6 +54,9 @@ def match(sides: Sequence[PointKeys]) -> Matched:
     Points match if all keys that both know, varied or fixed, have the same value at both. Keys that
     only say how long a point is run do not count, unless nothing else tells points apart. A result
     with one point matches every point of the others.
+
+    Raises:
+        ValueError: If there are so many combinations of points that nobody can read them.
     """
     several = [side for side in sides if len(side.points) > 1]
     keys = matching_keys(several)
@@ -68,10 +72,16 @@ def match(sides: Sequence[PointKeys]) -> Matched:
         for number in range(len(side.points)):
             at = {key: side.at(number, key) for key in own}
             there.setdefault(tuple(at[key] for key in common), []).append((number, at))
+        beside = [there.get(tuple(point[key] for key in common), []) for point, _ in rows]
+        count = sum(map(len, beside))
+        if count > max(MOST, *(len(one.points) for one in sides)):
+            raise ValueError(
+                f"they share too few keys: {count:,} combinations of points, more than {MOST:,}"
+            )
         rows = [
             (point | at, (*numbers, number))
-            for point, numbers in rows
-            for number, at in there.get(tuple(point[key] for key in common), ())
+            for (point, numbers), found in zip(rows, beside, strict=True)
+            for number, at in found
         ]
         known.update(own)
     unmatched = []

@@ -12,7 +12,7 @@ from dvsim.report.comparison import comparison_sections, overlaid_curves
 from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
-from dvsim.study.matching import matching_keys
+from dvsim.study.matching import MOST, match, matching_keys
 from dvsim.study.measured import PointKeys
 from dvsim.study.table import Table
 
@@ -110,6 +110,18 @@ def test_one_point_stands_beside_every_point(studies):
     assert len(alone.scenario.points) == 1 and len(found.points) == 6 and found.single == (1,)
     rows = [row for row in found.rows if row.metric == "throughput"]
     assert len({row.values[0] for row in rows}) == 1 and len({row.values[1] for row in rows}) == 6
+
+
+def test_points_that_share_no_key_are_refused_before_they_fill_the_memory(studies):
+    setting = studies[0].scenario.at(0)
+    sides = [
+        PointKeys([{key: value} for value in range(count)], [setting] * count)
+        for key, count in (("one", 1000), ("other", 1000))
+    ]
+    with pytest.raises(ValueError, match="share too few keys: 1,000,000 combinations of points"):
+        match(sides)
+    many = PointKeys([{"one": value} for value in range(MOST + 1)], [setting] * (MOST + 1))
+    assert len(match([many, many]).points) == MOST + 1  # these belong together one by one
 
 
 @pytest.fixture(scope="module")
