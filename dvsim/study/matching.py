@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dvsim.kinds.base import Metric
@@ -58,6 +59,8 @@ def match(sides: Sequence[PointKeys]) -> Matched:
     Raises:
         ValueError: If there are so many combinations of points that nobody can read them.
     """
+    paths = {key: path for side in sides for key, path in side.paths.items()}
+    sides = [replace(side, paths={**paths, **side.paths}) for side in sides]
     several = [side for side in sides if len(side.points) > 1]
     keys = matching_keys(several)
     rows: list[tuple[dict[str, Any], tuple[int, ...]]] = [({}, ())]

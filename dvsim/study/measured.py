@@ -7,7 +7,7 @@ are kept runs, whose replications are read again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,8 @@ from dvsim.kinds.base import Metric
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.spec import Spec, plain
+from dvsim.scenario.types import Parameter
+from dvsim.scenario.units import format_value
 from dvsim.study.paired import Each
 from dvsim.study.swept_points import Result, SweptPoints
 
@@ -28,10 +30,12 @@ class PointKeys:
     Attributes:
         points: The varied keys of each point.
         settings: The scenario of each point, which has the fixed keys.
+        paths: The full names of keys that sweeps vary, by their short names.
     """
 
     points: Sequence[Mapping[str, Any]]
     settings: Sequence[Spec]
+    paths: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(scenario: Spec) -> PointKeys:
@@ -46,13 +50,24 @@ class PointKeys:
 
     def has(self, key: str) -> bool:
         """Return whether the points have a value of a key, varied or fixed."""
-        return key in self.names or self.settings[0].has(key)
+        return key in self.names or self._parameter(0, key) is not None or self.settings[0].has(key)
 
     def at(self, point: int, key: str) -> Any:  # noqa: ANN401 - any value of a key
         """Return the value of a key at a point."""
         if key in self.points[point]:
             return self.points[point][key]
-        return plain(self.settings[point].get(key))
+        parameter = self._parameter(point, key)
+        if parameter is None:
+            return plain(self.settings[point].get(key))
+        number = parameter.dimension in ("count", "ratio", "size")
+        return parameter.value if number else format_value(parameter.value, parameter.dimension)
+
+    def _parameter(self, point: int, key: str) -> Parameter | None:
+        """Return the parameter of a card that a key is at a point; None if it is none."""
+        _, _, path = self.paths.get(key, "").partition(".")
+        role, _, name = path.partition(".")
+        card = self.settings[point].cards.get(role)
+        return None if card is None else card.parameters.get(name)
 
 
 @dataclass(frozen=True)
@@ -125,5 +140,6 @@ def _of_sweep(swept: SweptPoints) -> Measured:
         if (inner, name) in run.values
     }
     flow = frozenset(point for point, (run, inner) in enumerate(at) if inner in run.flow)
-    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at])
+    paths = {name: key for key, name in swept.names.items()}
+    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at], paths)
     return Measured(swept, _there(metrics, values), swept.drawn, keys, values, flow)

@@ -277,6 +277,21 @@ def test_sweeps_are_matched_by_what_they_vary(swept):
     assert [len(points) for points in found["unmatched"]] == [1, 1]
 
 
+def test_a_number_of_a_card_that_one_sweep_varies_is_known_of_the_other(swept):
+    folder, sweeps = swept
+    few = ("--scale", "0.002", "--replications", "2", "--workers", "1")
+    keep = ("--out", folder / "runs", "--sweeps", folder / "links")
+    vary = ("--vary", "system.card.latency=20us,40us")
+    done = dvsim("sweep", "h3/fdr-8", *vary, *few, *keep)
+    assert done.returncode == 0, done.stderr
+    (links,) = (folder / "links" / "h3").iterdir()
+    found = json.loads(dvsim("compare", sweeps[0], links, "--json").stdout)
+    assert found["own_keys"] == [[], []]
+    assert {row["point"]["latency"] for row in found["rows"]} == {"20 us"}
+    assert all(row["values"][0] == row["values"][1] for row in found["rows"])
+    assert [len(points) for points in found["unmatched"]] == [1, 1]
+
+
 def test_a_sweep_whose_run_is_gone_is_refused_with_its_command(swept, tmp_path):
     import shutil
 
