@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import resource
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -57,12 +58,26 @@ def core_rate(height: int, angles: int, slots: int, **options: int) -> list[floa
     return [nodes * slots / one for one in taken]
 
 
+def processor_seconds(run: Callable[[], object]) -> float:
+    """Return the processor's time of all threads of this process."""
+    before = time.process_time()
+    run()
+    return time.process_time() - before
+
+
 def scaling(height: int, angles: int, slots: int = 500) -> None:
-    """Print how much faster two threads are, from short runs that take turns."""
+    """Print how much faster two threads are, from short runs that take turns.
+
+    And the processor's time that both together take: where that is no more than one thread's, what
+    is missing to two is the machine's, whose cores share work or are threads of one core.
+    """
     both = [Switch(height, angles).start(load=LOAD, threads=threads) for threads in (1, 2)]
     turns = [[seconds(partial(one.run, slots)) for one in both] for _ in range(40)]
     single, double = zip(*turns, strict=True)
     faster(f"switch {height} x {angles}, two threads", "one thread", double, single)
+    turns = [[processor_seconds(partial(one.run, slots)) for one in both] for _ in range(40)]
+    single, double = zip(*turns, strict=True)
+    faster(f"switch {height} x {angles}, two threads, processor", "one thread", double, single)
 
 
 def rivals(height: int = 64, angles: int = 4, slots: int = 300) -> None:
