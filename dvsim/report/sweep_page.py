@@ -140,7 +140,7 @@ def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str)
     for record in swept.table.head(most).to_dict(orient="records"):
         row: list[str] = [Cell(swept.text(key, record[key]), raw=record[key]) for key in swept.keys]
         if record["error"]:
-            row += [Cell("failed", status="fail"), *[""] * (2 * len(results) - 1)]
+            row += [Cell("failed", status="fail"), *[""] * 2 * len(results)][: 2 * len(results)]
         for name, (factor, _) in () if record["error"] else scales.items():
             value, high = (record[end] / factor for end in (name, f"{name}_high"))
             cells = zip(estimate_texts(value, high - value), (value, high - value), strict=True)
