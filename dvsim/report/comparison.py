@@ -255,7 +255,10 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
         numbers = joined([str(number) for number in comparison.single])
         texts.append(f"{numbers}, with one point, beside {len(comparison.points)} points.")
     elif comparison.points != [{}]:
-        texts.append(f"{len(comparison.points)} points are in all of them.")
+        count = len(comparison.points)
+        texts.append(
+            f"{count} points are in all of them." if count > 1 else "1 point is in all of them."
+        )
     texts += [
         f"Only in some, left out of {number}: {_points_text(points)}."
         for number, points in enumerate(comparison.unmatched, start=1)

@@ -42,6 +42,14 @@ def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
             assert change.value == (1 if change.kind == "ratio" else 0)
 
 
+def test_one_point_that_all_have_is_one_point(studies):
+    every, one_load, _ = studies
+    one_height = load(Path(every.scenario.path), ["switch.height=4", "traffic.slots=400"])
+    (low,) = run_scenarios([one_height], replications=3, workers=1, out=None)
+    text = "\n".join(map(str, lines(comparison_sections(compare([one_load, low])))))
+    assert "1 point is in all of them." in text
+
+
 def test_what_differs_is_told_by_its_key(studies):
     every, _, otherwise = studies
     found = compare([every, otherwise])
