@@ -90,6 +90,7 @@ def cell_text(cell: Cell) -> str:
 
 def plain(text: str) -> str:
     """Keep a text from being read as markup."""
+    text = text.replace("\\", "\\\\")  # first: those of the others are not escaped again
     for letter, instead in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|")):
         text = text.replace(letter, instead)
     return " ".join(text.split()).replace("*", "\\*")

@@ -83,8 +83,8 @@ def test_every_row_of_a_table_in_the_text_is_as_wide_as_its_head(tmp_path, runs,
 
 
 def test_names_cannot_become_markup_in_the_text(tmp_path):
-    (data,) = written(tmp_path, "r.md", steady_run([5], title="<script>a|b*"))
-    assert data.startswith(b"# &lt;script&gt;a\\|b\\*\n")
+    (data,) = written(tmp_path, "r.md", steady_run([5], title="<script>a|b*\\|c"))
+    assert data.startswith(b"# &lt;script&gt;a\\|b\\*\\\\\\|c\n")
 
 
 def test_the_table_has_every_estimate_and_the_verdicts(tmp_path, runs, validation):
