@@ -118,6 +118,8 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
         near = None
     elif is_file(Path(text)):
         what = "no such scenario; the name of a scenario file ends in .toml"
+    elif text and near is None and is_folder(Path(text)):
+        what = "is a folder, not a scenario; `dvsim list` names them all"
     raise ScenarioError.at(text, what, hint=near)
 
 

@@ -25,6 +25,7 @@ def room(tmp_path, monkeypatch):
         (["run", "mine"], "mine: no such scenario; a file is named with its ending; "
          "did you mean 'mine.toml'?"),
         (["run", "mine.yaml"], "mine.yaml: no such scenario; the name of a scenario file"),
+        (["run", "."], ".: is a folder, not a scenario; `dvsim list` names them all\n"),
         (["check", "folder.toml"], "folder.toml: is a folder, not a scenario file\n"),
         (["check", "far.toml"], "no such file 'dv-2048.toml'; did you mean 'h3/dv-2048'?"),
         (["run", "card.toml"],
