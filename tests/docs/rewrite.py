@@ -31,6 +31,15 @@ def shortened(expected: list[str], printed: list[str]) -> list[str]:
     return [*printed[:at], ANY_TEXT, *(printed[-after:] if after else [])]
 
 
+def end_of(lines: list[str], first: int, count: int) -> int:
+    """Return where `count` lines from `first` on end; blank ones between them do not count."""
+    end = first
+    while count:
+        count -= bool(lines[end].strip())
+        end += 1
+    return end
+
+
 def rewrite(page: Path) -> None:
     """Rewrite one page."""
     some = sessions(page)
@@ -49,7 +58,7 @@ def rewrite(page: Path) -> None:
             first = command.line + command.text.count("\n")
             indent = "" if lines[command.line - 1].startswith("$") else "    "
             text = [indent + line for line in shortened(said, new.lines)]
-            changes.append((first, first + len(said), text))
+            changes.append((first, end_of(lines, first, len(said)), text))
     for first, last, text in reversed(changes):
         lines[first:last] = text
     page.write_text("\n".join(lines) + "\n", "utf-8")

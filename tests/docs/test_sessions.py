@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+import rewrite
+from harness.once import STORE
 from pages import APART, EMULATION, FIRST, MODELS, PAGES, WITH_SESSIONS, name, of_subject
 from sessions import ROOT, sessions
 
@@ -21,6 +23,20 @@ def test_what_another_test_runs_is_run_there(page):
         if session.how == "tested by":
             test = ROOT / session.directive.removeprefix("tested by ")
             assert page.name in test.read_text("utf-8"), f"{test} says nothing of {page.name}"
+
+
+@pytest.mark.parametrize("fence", ["", "```"])
+def test_a_page_is_rewritten_where_its_output_has_blank_lines(tmp_path, monkeypatch, fence):
+    """The blank lines were not counted, and the last old lines stayed in the page."""
+    monkeypatch.setenv(STORE, str(tmp_path))
+    monkeypatch.setattr(rewrite, "prepare", lambda *_: {})  # what pages of docs/ need
+    indent = "" if fence else "    "
+    old = [f"{indent}$ printf 'new\\n\\nlast\\n'", f"{indent}old", "", "", f"{indent}other"]
+    page = tmp_path / "page.md"
+    page.write_text("\n".join(["# Page", fence, *old, fence, "The end."]) + "\n", "utf-8")
+    rewrite.rewrite(page)
+    new = [old[0], f"{indent}new", f"{indent}last"]
+    assert page.read_text("utf-8").splitlines() == ["# Page", fence, *new, fence, "The end."]
 
 
 def test_few_commands_are_run_by_nobody():
