@@ -119,7 +119,7 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     elif is_file(Path(text)):
         what = "no such scenario; the name of a scenario file ends in .toml"
     elif text and near is None and is_folder(Path(text)):
-        what = "is a folder, not a scenario; `dvsim list` names them all"
+        what = f"{why_not(Path(text), 'a scenario')}; `dvsim list` names them all"
     raise ScenarioError.at(text, what, hint=near)
 
 
