@@ -20,7 +20,7 @@ def read_chain(path: Path) -> Document:
     Raises:
         ScenarioError: If one of them cannot be read, is not there, or leads back to an earlier one.
     """
-    layers = layers_of(path, _scenario, "a file or a scenario")
+    layers = read_layers(path)
     merged = layers[-1]
     for layer in reversed(layers[:-1]):
         for key in ("abstract", "name"):  # what a file says of itself is not handed on
@@ -29,6 +29,11 @@ def read_chain(path: Path) -> Document:
     merged.origins[()] = layers[0].origins[()]  # what is missing is missing in the file itself
     merged.folders = [folder for layer in layers for folder in layer.folders]
     return merged
+
+
+def read_layers(path: Path) -> list[Document]:
+    """Return a scenario and all that it extends, the file itself first; see `layers_of`."""
+    return layers_of(path, _scenario, "a file or a scenario")
 
 
 def layers_of(path: Path, extended: Extended, what: str) -> list[Document]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load
+from dvsim.scenario.extend import read_layers
 from dvsim.scenario.find import is_file, scenario_root
 from dvsim.scenario.render import sections
 from dvsim.scenario.spec import Spec, plain
@@ -63,6 +64,18 @@ def changes_of(scenario: Spec) -> Changes:
     return Changes(base, tuple(_said(base, scenario)), own / other if other else 1.0)
 
 
+def of_published_system(scenario: Spec) -> bool:
+    """Return whether the published figures that a scenario names are of its own system.
+
+    They are not if an override changed it, nor if its file takes them from a scenario that it
+    extends and changes that one's system.
+    """
+    if changes_of(scenario).said:
+        return False
+    base = _published(scenario.path) if scenario.path else None
+    return base is None or base.KIND != scenario.KIND or not any(_said(base, scenario))
+
+
 def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
     """Return the unchanged scenario with as many messages, or slots, as one that was changed."""
     base = changes.base.scaled(changes.length)
@@ -81,6 +94,20 @@ def _unchanged(name: str, path: str) -> Spec | None:
     try:
         return load(name if packaged else Path(path))
     except ScenarioError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _published(path: str) -> Spec | None:
+    """Return the scenario whose published figures a file takes over; None if it names its own."""
+    try:
+        own, *extended = read_layers(Path(path))
+        if "reference" in own.data:
+            return None
+        naming = (layer for layer in extended if "reference" in layer.data)
+        file = next(naming).origins[()].file
+        return load(Path(file))
+    except (ScenarioError, StopIteration):  # gone since, a common part of others, or none
         return None
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dvsim.kinds.find import kind_of
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.changes import changes_of
+from dvsim.study.changes import changes_of, of_published_system
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
 from dvsim.study.number_text import Amount, amount_text
@@ -70,12 +70,12 @@ class Run:
         """Whether it is held against what was published: of the same system, and simulated.
 
         What was measured on this machine is not: its tolerances were declared for a model. Nor is
-        another system, such as one with ``system.bridge.sockets=4``.
+        another system, such as one with ``system.bridge.sockets=4``, set or in a file of one's own.
         """
         return (
             self.scenario.reference is not None
             and self.backend == "sim"
-            and not changes_of(self.scenario).said
+            and of_published_system(self.scenario)
         )
 
     def summary(self) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.kinds.load import load, load_campaign
 from dvsim.scenario.render import card_toml
-from dvsim.study.changes import changes_of, of_the_same_length
+from dvsim.study.changes import changes_of, of_published_system, of_the_same_length
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,35 @@ def test_a_file_of_ones_own_is_the_unchanged_scenario(tmp_path):
     assert changes_of(changed).name == "own with 4 processes"
     own.unlink()
     assert changes_of(load("h3/fdr-8")).said == ()
+
+
+OWN_REFERENCE = '[reference]\nfile = "h3_message_rates.csv"\ntransport = "fdr-ipoib"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "published"),
+    [
+        ('title = "Mine"\n[workload]\nmessages = 1000\n', [], True),
+        ("[system]\npublisher.processes = 4\n", [], False),
+        ("", ["system.publisher.processes=4"], False),
+        (f"[system]\npublisher.processes = 4\n{OWN_REFERENCE}", [], True),
+    ],
+    ids=["the same", "changed in the file", "changed by an option", "published by the file"],
+)
+def test_published_figures_are_of_the_system_that_was_published(tmp_path, text, options, published):
+    """A file that changed the system was held against columns of the scenario that it extends."""
+    own = tmp_path / "own.toml"
+    own.write_text(f'extends = "h3/fdr-8"\n{text}')
+    assert of_published_system(load(own, options)) is published
+    last = tmp_path / "last.toml"
+    last.write_text('extends = "own.toml"\n')
+    assert of_published_system(load(last, options)) is published
+
+
+def test_published_scenarios_are_of_the_published_system():
+    named = [scenario for scenario in load_campaign("h3/*") if scenario.reference]
+    assert len(named) == 10
+    assert all(map(of_published_system, named))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dvsim.scenario.published import published
 from dvsim.scenario.units import format_value
-from dvsim.study.changes import Changes, changes_of
+from dvsim.study.changes import Changes, changes_of, of_published_system
 from dvsim.study.emulated_text import cost_text, made_text
 from dvsim.study.number_text import amount_text, estimate_texts
 from dvsim.study.run import Run
@@ -116,7 +116,7 @@ def column_table(run: Run) -> Table:
     values = zip(table["value"].tolist(), table["high"].tolist(), strict=True)
     cells = dict(zip(keys, values, strict=True))
     labels = list(run.scenario.probe.columns)
-    same = not changes_of(run.scenario).said  # what was published is of the unchanged system
+    same = of_published_system(run.scenario)
     paper = {label: published(run.scenario, label) if same else {} for label in labels}
     head, groups = [""], []
     for label in labels:
