@@ -21,7 +21,8 @@ class Job:
         self.emulator, self.hosts, self.stack, self.folder = emulator, hosts, stack, folder
         places = [*hosts.options(*cards), *PATIENT, *options, "--serve", "s-{host}"]
         name, *arguments = first
-        programs = ["-n", "1", str(emulator.program(name)), *arguments, ":"]
+        begins = name if name.startswith("/") else str(emulator.program(name))
+        programs = ["-n", "1", begins, *arguments, ":"]
         programs += ["-n", str(sum(cards) - 1), "-"]
         self.process = self.start(command(emulator, places, "x")[:-2] + programs)
         sockets = [folder / f"s-{name}" for name in hosts.names]
@@ -80,11 +81,12 @@ def test_those_who_join_are_cards_as_others(serve, emulator):
         assert result(process) == (0, "", "")
 
 
-def test_a_host_that_had_ended_goes_on_when_somebody_joins_there(serve):
+def test_a_host_that_had_ended_goes_on_when_somebody_joins_there(serve, emulator):
     """The job ends with the last program that joined, on whichever host."""
-    job = serve(2, 1, first=("opens",))
-    first = job.begin(0, "sh", "-c", "echo here; until test -e over; do sleep 0.01; done")
-    assert first.stdout.readline() == "here\n"
+    after = f"until test -e here; do sleep 0.01; done; exec {emulator.program('opens')}"
+    job = serve(2, 1, first=("/bin/sh", "-c", after))
+    first = job.begin(0, "sh", "-c", "echo >here; until test -e over; do sleep 0.01; done; rm here")
+    until((job.folder / "here").exists, "a program that joined")
     last = job.begin(1, "sh", "-c", "touch over; sleep 0.3; rm over")
     assert result(last) == (0, "", "")
     assert (result(job.process), result(first)[0]) == ((0, "0 \n", ""), 0)
