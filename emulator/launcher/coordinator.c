@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -331,6 +332,9 @@ void coordinator_free(struct coordinator *coord)
     for (size_t i = 0; i < coord->events; i++) {
         free(coord->heap[i].event->staged);
         free(coord->heap[i].event);
+    }
+    if (coord->sram != NULL) {
+        munmap(coord->sram, sram_bytes(coord));
     }
     dvsim_network_free(coord->network);
     free(coord->flights);

@@ -75,6 +75,7 @@ struct coordinator {
     struct job *job;
     uint32_t cards;
     struct side *side;
+    uint64_t *sram; /* of all cards, one after another */
     dvsim_pcie pcie;
     int64_t ahead_ps; /* model_ahead_ps */
     int64_t slot_ps, link_slots;
@@ -118,6 +119,16 @@ void coordinator_kick(const struct job *job);
 bool coordinator_finish(struct coordinator *coord);
 void coordinator_report(const struct coordinator *coord, FILE *file);
 void coordinator_free(struct coordinator *coord);
+
+static inline uint64_t *sram_of(const struct coordinator *coord, uint32_t card)
+{
+    return coord->sram + (size_t)card * coord->job->config.sram_words;
+}
+
+static inline size_t sram_bytes(const struct coordinator *coord)
+{
+    return (size_t)coord->cards * coord->job->config.sram_words * sizeof *coord->sram;
+}
 
 static inline uint32_t state_of(const struct side *side)
 {

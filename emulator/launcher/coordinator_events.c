@@ -88,7 +88,7 @@ static int check(const struct side *side, const struct event *event)
     int status = VIC_OK;
     for (uint64_t i = 0; i < event->post.count && status == VIC_OK; i++) {
         uint64_t at = event->post.a + i;
-        uint64_t header = at < shape.sram_words ? (uint64_t)job_sram(job, side->number)[at] : ~UINT64_C(0);
+        uint64_t header = at < shape.sram_words ? sram_of(side->coord, side->number)[at] : ~UINT64_C(0);
         status = packet_check(&shape, header, event->staged[i]);
     }
     return status;

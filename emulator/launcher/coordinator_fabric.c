@@ -65,16 +65,15 @@ static int64_t probe(const struct coordinator *coord)
     return longest * coord->slot_ps;
 }
 
-/* Put memory of this process in the place of the cards' shared memory, which nobody but the coordinator reads or writes: the
- * system gives a page of it in less time, and a first word in each page is what many packets bring. */
-static bool make_memory(const struct coordinator *coord)
+/* The cards' SRAM is memory of this process, not of the job: nobody but the coordinator reads or writes it, and the system
+ * gives a page of its own in less time than a shared one; a first word in each page is what many packets bring. */
+static bool make_memory(struct coordinator *coord)
 {
-    const struct job *job = coord->job;
-    void *first = (void *)job_sram(job, 0);
-    const size_t bytes = job->sram_stride * sizeof(uint64_t) * coord->cards;
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    return mmap(first, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED &&
-           madvise(first, bytes, MADV_DONTFORK) == 0; /* so that programs that start share no page, and copy none */
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *made = mmap(NULL, sram_bytes(coord), PROT_READ | PROT_WRITE, flags, -1, 0);
+    coord->sram = made != MAP_FAILED ? made : NULL;
+    return coord->sram != NULL &&
+           madvise(made, sram_bytes(coord), MADV_DONTFORK) == 0; /* so that programs that start share no page, and copy none */
 }
 
 static dvsim_vic *make_vic(struct coordinator *coord, uint32_t card)
@@ -83,7 +82,7 @@ static dvsim_vic *make_vic(struct coordinator *coord, uint32_t card)
     dvsim_vic_params params = {
         .number = card,
         .cards = c->cards,
-        .sram = (uint64_t *)(void *)job_sram(coord->job, card),
+        .sram = sram_of(coord, card),
         .sram_words = c->sram_words,
         .counters = job_counters(c),
         .fifo_words = c->fifo_words,
@@ -224,7 +223,7 @@ static void land_late(struct coordinator *coord, int64_t flight, int64_t at_ps)
 static void fetch(const struct coordinator *coord, uint64_t header)
 {
     if (dvsim_header_op(header) == DVSIM_OP_WRITE) {
-        __builtin_prefetch(&job_sram(coord->job, dvsim_header_dest(header))[dvsim_header_addr(header)], 1);
+        __builtin_prefetch(&sram_of(coord, dvsim_header_dest(header))[dvsim_header_addr(header)], 1);
     }
 }
 

@@ -49,3 +49,9 @@ def test_a_part(parts, emulator, tmp_path, name, wrapped):
         capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "checks passed\n"), done.stdout + done.stderr
+
+
+def test_no_memory_is_laid_over_other_memory():
+    """A page may have 64 KiB: what a job shares is divided by 4 KiB, and cannot be mapped in parts."""
+    sources = [*(ROOT / "emulator").rglob("*.[ch]"), *(ROOT / "models").rglob("*.[ch]")]
+    assert [str(path) for path in sources if "MAP_FIXED" in path.read_text("utf-8")] == []

@@ -203,7 +203,7 @@ static void last_packets(void)
     atomic_store(&coord->stop, true);
     dvsim_vic_send(coord->side[0].vic, 0, UINT64_C(1) << 32 | UINT64_C(63) << 22 | 5, 77);
     coordinate(coord);
-    CHECK(coord->deliveries == 1 && job_sram(launch->job, 1)[5] == 77);
+    CHECK(coord->deliveries == 1 && sram_of(coord, 1)[5] == 77);
     close_all(coord);
 }
 
@@ -236,7 +236,7 @@ static void unsaid(void)
         timed_card_of(launch->job, 1)->lost_threads = 3;
         timed_card_of(launch->job, 0)->unstated_ns = 10000000;
         /* a header in SRAM that was overwritten before its packet left */
-        job_sram(launch->job, 0)[0] = ~UINT64_C(0);
+        sram_of(coord, 0)[0] = ~UINT64_C(0);
         dvsim_vic_send_cached(coord->side[0].vic, 0, 0, 1);
         CHECK(fabric_next_ps(coord) == NEVER);
         coord->deadlock = true;
