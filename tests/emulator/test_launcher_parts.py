@@ -52,6 +52,6 @@ def test_a_part(parts, emulator, tmp_path, name, wrapped):
 
 
 def test_no_memory_is_laid_over_other_memory():
-    """A page may have 64 KiB: what a job shares is divided by 4 KiB, and cannot be mapped in parts."""
+    """A page may have 64 KiB: the memory of a job, divided by 4 KiB, cannot be mapped in parts."""
     sources = [*(ROOT / "emulator").rglob("*.[ch]"), *(ROOT / "models").rglob("*.[ch]")]
     assert [str(path) for path in sources if "MAP_FIXED" in path.read_text("utf-8")] == []
