@@ -32,7 +32,7 @@ from dvsim.broker.private_folder import PrivateFolder
 from dvsim.emulation.child import TAIL
 from dvsim.emulation.machine import cpu_s, machine
 from dvsim.errors import DvsimError, RunFailed
-from dvsim.study.machine import machine_facts
+from dvsim.machine import machine_facts
 
 SILENCE_S = 20.0
 REACH_S = 5.0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dvsim.atomic import write_output
 from dvsim.report.comparison import comparison_page
 from dvsim.report.drawing import Drawing
 from dvsim.report.figure_svg import can_be_printed, figure_svg
@@ -13,7 +14,6 @@ from dvsim.report.markdown import markdown
 from dvsim.report.page import html, write
 from dvsim.report.pages import report_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
-from dvsim.study.atomic import write_output
 from dvsim.study.compare import Comparison
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run

@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dvsim._version import __version__
+from dvsim.atomic import write_output
 from dvsim.report.blocks import Page
-from dvsim.study.atomic import write_output
 from dvsim.study.table import Table
 
 
@@ -51,7 +51,7 @@ def figure_scripts() -> str:
 
 
 def write(path: Path, page: Page | str) -> None:
-    """Write a page or a text to a file, see `dvsim.study.atomic.write_output`."""
+    """Write a page or a text to a file, see `dvsim.atomic.write_output`."""
     # the name of a file need not be UTF-8, and a command tells it
     text = page if isinstance(page, str) else html(page)
     write_output(path, text.encode(errors="backslashreplace"))

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dvsim.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.errors import Advice, Argument, OutputError, RunFailed
 from dvsim.scenario.find import is_file, is_folder, out_of_reach
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
-from dvsim.study.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.study.manifest_schema import misshapen
 from dvsim.study.versions import check_format, other
 

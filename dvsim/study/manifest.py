@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
+from dvsim.machine import machine_facts
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
-from dvsim.study.machine import machine_facts
 
 FORMAT = 3  # raised when the columns of a table change
 READABLE = (2, FORMAT)  # of 2 only the tables of systems have other columns

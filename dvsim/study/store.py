@@ -10,7 +10,7 @@
                                     the same result
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
-`dvsim.study.atomic`. So a folder that lacks something, or answers another question than the one
+`dvsim.atomic`. So a folder that lacks something, or answers another question than the one
 it is named by, was changed by hand: it is neither believed nor replaced until the user says so.
 """
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dvsim.study import atomic
-from dvsim.study.atomic import clean, host_name, whole_folder, whole_folders, write_file
+from dvsim import atomic
+from dvsim.atomic import clean, host_name, whole_folder, whole_folders, write_file
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from kept_run import make_run
 
+from dvsim.atomic import clean, host_name
 from dvsim.errors import OutputError
 from dvsim.study import folder as folder_module
-from dvsim.study.atomic import clean, host_name
 from dvsim.study.store import load_result, write_result
 
 

@@ -6,7 +6,7 @@ import networkx
 import pytest
 from imports import ROOT, imports_of, modules
 
-EVERYWHERE = {"errors", "_version"}
+EVERYWHERE = {"atomic", "errors", "machine", "_version"}
 BELOW = {  # what each room may know
     "scenario": "",
     "kinds.base": "scenario",
@@ -21,7 +21,7 @@ BELOW = {  # what each room may know
     "study.results": "kinds.base kinds.load kinds.spec scenario",
     "fabric": "core study.results scenario",
     "broker": "native",
-    "emulation": "broker core kinds.base study.results scenario",
+    "emulation": "broker core kinds.base scenario",
     "kinds.evidence": (
         "evidence kinds kinds.base kinds.load kinds.spec scenario study study.results"
     ),

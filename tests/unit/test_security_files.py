@@ -8,12 +8,12 @@ import subprocess
 
 import pytest
 
+from dvsim.atomic import whole_folder
 from dvsim.broker import bridge, private_folder
 from dvsim.cli.plain_text import plain
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.scenario.find import find_card, resolve_name
-from dvsim.study.atomic import whole_folder
 from dvsim.study.folder import run_folder
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
@@ -66,7 +66,7 @@ def test_a_link_in_the_place_of_a_result_is_not_followed(tmp_path):
 
 
 def test_what_a_dead_process_left_is_removed_and_nothing_behind_a_link(tmp_path):
-    from dvsim.study.atomic import clean, host_name
+    from dvsim.atomic import clean, host_name
 
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -253,7 +253,7 @@ def test_a_worker_with_other_code_is_refused(sweep, monkeypatch):
 
 
 def test_a_full_disk_ends_the_sweep_with_what_was_kept(sweep, tmp_path, monkeypatch):
-    from dvsim.study import atomic
+    from dvsim import atomic
 
     def full(folders):
         raise OSError(28, "No space left on device", str(folders[0]))

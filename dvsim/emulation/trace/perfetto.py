@@ -19,9 +19,9 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dvsim.atomic import write_file
 from dvsim.emulation.trace.timeline import Row, Timeline
 from dvsim.errors import OutputError
-from dvsim.study.atomic import write_file
 
 LIMIT = 50_000_000  # bytes, before compression
 LEAST_EVENT = 80  # bytes of an event in the file, at least

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from dvsim.atomic import write_output
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.influence import LARGER, MOVED
 from dvsim.evidence.ledger.types import ENOUGH, Ledger
 from dvsim.evidence.verdicts import ClaimVerdict
-from dvsim.study.atomic import write_output
 from dvsim.study.number_text import joined
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
@@ -48,7 +48,7 @@ def page(ledger: Ledger) -> str:
 
 
 def write_page(ledger: Ledger, path: Path) -> None:
-    """Write the page, see `dvsim.study.atomic.write_output`."""
+    """Write the page, see `dvsim.atomic.write_output`."""
     write_output(path, page(ledger).encode())
 
 

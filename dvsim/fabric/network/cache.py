@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dvsim.atomic import write_file
 from dvsim.core import source_digest
-from dvsim.study.atomic import write_file
 
 Document = dict[str, Any]
 _MEMORY: dict[str, Document] = {}

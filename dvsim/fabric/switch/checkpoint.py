@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dvsim.atomic import write_bytes
 from dvsim.errors import OutputError
 from dvsim.fabric.switch.check import whole
 from dvsim.fabric.switch.settled import Batches, checked
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import Offer
-from dvsim.study.atomic import write_bytes
 
 if TYPE_CHECKING:
     from dvsim.fabric.switch.simulation import Simulation

@@ -111,9 +111,9 @@ def replay(
 
     Example: dvsim replay program.goal --fabric dv,fdr,loggops --set S=16KiB
     """
+    from dvsim.atomic import write_output
     from dvsim.kinds.workload.session import replays
     from dvsim.kinds.workload.text import answer, matrix_table
-    from dvsim.study.atomic import write_output
 
     given = dict(_pair(override) for override in overrides)
     if card is not None and not asked["fit"]:
