@@ -41,17 +41,17 @@ class Row(NamedTuple):
 
 ROWS = (
     Row("put and counter, one way", "put", 20_000, "ns", "at most 1.3 x", 2, True),
-    Row("puts counted singly", "single", 10_000_000, "M/s", "at least 20"),
-    Row("scattered vector sends", "scatter", 20_000_000, "M words/s", "at least 100"),
+    Row("puts counted singly", "single", 10_000_000, "M/s", "at least 0.6 x"),
+    Row("scattered vector sends", "scatter", 20_000_000, "M words/s", "at least 0.6 x"),
     Row("contiguous put, taken out", "copy", 1_000, "GB/s", "at least 0.8 x"),
-    Row("surprise packets, singly", "ring-single", 5_000_000, "M/s", "at least 15"),
-    Row("surprise packets, 64 a call", "ring", 10_000_000, "M/s", ""),
+    Row("surprise packets, singly", "ring-single", 5_000_000, "M/s", "at least 0.4 x"),
+    Row("surprise packets, 64 a call", "ring", 10_000_000, "M/s", "at least 0.4 x"),
     Row(
         "token ring of 8, one hop",
         "ring-of-8",
         2_000,
         "us",
-        "at most 10",
+        "",
         8,
         True,
         "a ring of pipes, the hand-over of the operating system",
@@ -65,7 +65,7 @@ TIMED = tuple(
         "storm",
         TIMED_PACKETS // cards,
         "M packets/s of wall time",
-        "goal: 0.8" if cards <= 32 else "a network of two levels; no goal",
+        "",
         cards,
         options=("--mode", "timed", *(("--set", f"sram={8 << 20}") if cards > 64 else ())),
     )
@@ -196,7 +196,7 @@ def timed(bench: Bench) -> None:
     """Print packets per second of wall time in timed mode."""
     for one in TIMED:
         rate = max(bench.figure(one) for _ in range(2))
-        print(f"timed, {one.cards:>3} cards: {rate:.2f} {one.unit} ({one.goal})", flush=True)
+        print(f"timed, {one.cards:>3} cards: {rate:.2f} {one.unit}", flush=True)
 
 
 def hashes(bench: Bench) -> None:
