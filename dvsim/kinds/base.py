@@ -143,6 +143,8 @@ class Kind:
         registry: Every metric of its results, by name.
         calibration: ``MODULE:NAME`` of a function that makes cards of emulated runs and takes what
             `dvsim.evidence.calibration.calibrate` takes; empty if there is none.
+        figure: ``MODULE:NAME`` of a function that draws a result for a notebook; empty if there is
+            none.
         messages: Whether messages of a size go through its systems, as through measured ones.
     """
 
@@ -157,6 +159,7 @@ class Kind:
     registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
     calibration: ClassVar[str] = ""
+    figure: ClassVar[str] = ""
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         """Return whether a file that names no kind is of this one."""

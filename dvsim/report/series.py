@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.report.drawing import DASHES, Drawing, Floats, layout, log_axis, scatter
-from dvsim.report.groups import Entry, Group, grouped, size_text
-from dvsim.study.changes import changes_of
+from dvsim.report.groups import Entry, Group, size_text
 from dvsim.study.number_text import number_text
 from dvsim.study.summary import column_rates, column_samples, moving_average
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
     from dvsim.study.run import Run
 
 PS_PER_S = 1e12
@@ -193,18 +190,6 @@ def rate_drawing(group: Group, limit: int) -> Drawing:
         label=f"Rates over time at {size}. {'; '.join(line.text for line in lines)}.",
         reading=reading_text(group, drawn, limit, low),
     )
-
-
-def figure_of(run: Run) -> Figure:
-    """Return the rates of one run over time as a figure of Plotly, titled with its answer."""
-    from plotly.graph_objects import Figure
-
-    (group,) = grouped([run])
-    spec = rate_drawing(group, POINTS_PER_TRACE).spec
-    figure = Figure(data=spec["data"], layout=spec["layout"])
-    limit = "" if run.limit is None else f". Limit: {run.limit}"
-    figure.update_layout(title=escape(f"{changes_of(run.scenario).name}: {run.rate}{limit}"))
-    return figure
 
 
 def raw_trace(line: Line, limit: int) -> dict[str, Any]:

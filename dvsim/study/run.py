@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,9 +228,8 @@ class Run:
 
     def plot(self) -> Figure:
         """Return the rates of its columns over time as a figure of Plotly; a notebook shows it."""
-        from dvsim.report.series import figure_of
-
-        return figure_of(self)
+        figure: Figure = resolve_name(kind_of(self.scenario).figure)(self)
+        return figure
 
     def _repr_html_(self) -> str:
         """Show the statistics in a notebook, a column for each record of the run."""

@@ -69,3 +69,10 @@ def test_many_values_share_bars():
 
 def test_nothing_is_no_picture():
     assert histogram(np.zeros(4, dtype=np.int64), "x") == ""
+
+
+def test_a_run_draws_the_rate_of_each_column_titled_with_its_answer(run):
+    figure = run.plot()
+    names = {str(trace.name).rpartition(" ")[2] for trace in figure.data}
+    assert set(run.scenario.probe.columns) <= names
+    assert str(run.rate) in figure.layout.title.text

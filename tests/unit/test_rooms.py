@@ -47,7 +47,6 @@ BELOW = {  # what each room may know
 
 UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a scenario is read
     "kinds/switch/spec.py": {"fabric"},
-    "study/run.py": {"report"},  # a run in a notebook draws itself
 }
 
 

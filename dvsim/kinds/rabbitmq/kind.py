@@ -39,6 +39,7 @@ class RabbitmqKind(Kind):
     messages = True
     registry = METRICS
     calibration = "dvsim.kinds.rabbitmq.calibration:calibrate"
+    figure = "dvsim.kinds.rabbitmq.page:figure_of"
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
