@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from dvsim.errors import nearest
-from dvsim.evidence.lab.data import Metric
 from dvsim.evidence.statistics import SYNONYMS, share_of
 from dvsim.scenario.quantity import UNITS, UnitError, show
+
+Metric = Literal["rate", "sent rate", "latency", "confirm latency"]
+METRICS: Mapping[str, str] = {
+    "rate": "1/s",  # taken by those who receive
+    "sent rate": "1/s",
+    "latency": "s",  # from the one who sends to the one who receives
+    "confirm latency": "s",  # from sending to the broker's answer
+}
+"""What can be measured, with the unit in which it is kept here."""
 
 _MESSAGES = ("msg/s", "msgs/s", "messages/s", "1/s", "/s")
 _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}

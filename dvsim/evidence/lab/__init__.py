@@ -1,7 +1,6 @@
 """Measurements of a laboratory: read from their files, matched with runs, compared.
 
-data.py           what was measured, and what is known of it
-metadata.py       the ``[lab]`` table beside a file: source, sample, tolerances, what was fitted
+data.py           what was measured, and what is known of it: the ``[lab]`` table beside a file
 read.py           which kind of file it is, and the case list that it gives
 summaries.py      summaries, in long or wide form; samples.py one row a sample, in blocks
 perftest.py       logs and CSV files of RabbitMQ PerfTest

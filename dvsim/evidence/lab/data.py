@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import BeforeValidator, StringConstraints
+
+from dvsim.errors import nearest
+from dvsim.evidence.headings import METRICS, Metric, unit_of
 from dvsim.evidence.statistics import Floats, quantiles_of
-from dvsim.scenario.units import UnitError, parse
-
-Metric = Literal["rate", "sent rate", "latency", "confirm latency"]
-METRICS: Mapping[str, str] = {
-    "rate": "1/s",  # taken by those who receive
-    "sent rate": "1/s",
-    "latency": "s",  # from the one who sends to the one who receives
-    "confirm latency": "s",  # from sending to the broker's answer
-}
-"""What can be measured, with the unit in which it is kept here."""
+from dvsim.scenario.quantity import UnitError, show
+from dvsim.scenario.spec import Table
+from dvsim.scenario.units import parse
 
 _SHOWN = {"1/s": (1.0, "msg/s"), "s": (1e-6, "us")}
 
@@ -88,8 +86,55 @@ def parse_sample(text: str) -> Sample:
     raise UnitError(message)
 
 
+def _one_of(*known: str) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if value in known:
+            return str(value)
+        message = f"must be one of {', '.join(known)}, not {show(value)}"
+        raise UnitError(message, nearest(str(value), known))
+
+    return check
+
+
+def _read_by(parse: Callable[[str], object]) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        parse(str(value))
+        return str(value)
+
+    return check
+
+
+def _above_zero(value: object) -> float:
+    most = sys.float_info.max
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
+        return float(value)
+    raise UnitError(f"must be a number above 0, not {show(value)}")
+
+
+def _for_all(check: Callable[[object], str]) -> Callable[[object], object]:
+    """Let a text stand for a table of texts by transport, under an empty key."""
+    return lambda value: value if isinstance(value, dict) else {"": check(value)}
+
+
+def _pairs(value: object) -> list[tuple[str, int]]:
+    """Return the pairs of ``[8, 2048]`` or ``["r1:8", "r1:2048"]``."""
+    pairs = []
+    for item in value if isinstance(value, list) else [value]:
+        match = re.fullmatch(r"(?:(.*):)?(\d+)", str(item))
+        if match is None or isinstance(item, bool):
+            raise UnitError(f"{show(item)} is not of the form 8 or 'r1:8'")
+        pairs.append((match[1] or "", int(match[2])))
+    return pairs
+
+
+_sample, _counted = _read_by(parse_sample), _one_of("messages", "pieces")
+Said = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
+Origin = Annotated[str, BeforeValidator(_one_of("measured", "quoted", "digitised"))]
+Above = Annotated[float, BeforeValidator(_above_zero)]
+
+
 @dataclass(frozen=True)
-class Tolerances:
+class Tolerances(Table):
     """How far a simulated number may lie from a measured one, relative: |ln ratio| <= ln(1 + x).
 
     Args:
@@ -100,51 +145,69 @@ class Tolerances:
         empty: Where one of two numbers is zero: how far the share of zeros may lie from it.
     """
 
-    mean: float = 0.10
-    median: float = 0.10
-    quantile: float = 0.15
-    tail: float = 0.25
-    ratio: float = 0.10
-    empty: float = 0.05
+    mean: Above = 0.10
+    median: Above = 0.10
+    quantile: Above = 0.15
+    tail: Above = 0.25
+    ratio: Above = 0.10
+    empty: Above = 0.05
 
 
 @dataclass(frozen=True)
-class About:
-    """What is known of a measurement; None where it is not stated.
+class Lab(Table):
+    """The table ``[lab]``: what a file of measurements does not say of itself.
 
     Args:
-        file: Where this was read; None if there is no such file.
-        source, page, hardware, versions: Free text.
+        source, page, hardware, versions, warmup: Free text.
         loop: ``open`` or ``closed``.
         origin: ``measured``, ``quoted`` or ``digitised``.
+        metric, unit, message_bytes, column: Where the file does not say them; `column` is that of
+            the run to compare with.
         rounding: Half of the last place, in the unit of the file.
-        tolerances, declared: By what is judged, and which of it is written there and not the
-            default.
+        sample, counts: By transport; an empty key is all of them.
+        tolerance: By what is judged.
         fitted: Pairs of a label and a size that were used to choose parameters; an empty label is
             any.
     """
 
+    source: Said | None = None
+    page: Said | None = None
+    hardware: Said | None = None
+    versions: Said | None = None
+    column: Said | None = None
+    warmup: Said | None = None
+    loop: Annotated[str | None, BeforeValidator(_one_of("open", "closed"))] = None
+    origin: Origin | None = None
+    metric: Annotated[Metric | None, BeforeValidator(_one_of(*METRICS))] = None
+    unit: Annotated[str | None, BeforeValidator(_read_by(unit_of))] = None
+    message_bytes: Annotated[int, BeforeValidator(lambda size: int(_above_zero(size)))] | None = (
+        None
+    )
+    rounding: Above | None = None
+    sample: Annotated[
+        Mapping[str, Annotated[str, BeforeValidator(_sample)]], BeforeValidator(_for_all(_sample))
+    ] = field(default_factory=dict)
+    counts: Annotated[
+        Mapping[str, Annotated[str, BeforeValidator(_counted)]], BeforeValidator(_for_all(_counted))
+    ] = field(default_factory=dict)
+    tolerance: Tolerances = Tolerances()
+    fitted: Annotated[tuple[tuple[str, int], ...] | None, BeforeValidator(_pairs)] = None
+
+
+@dataclass(frozen=True)
+class About(Lab):
+    """What is known of a measurement.
+
+    Args:
+        file: Where this was read; None if there is no such file.
+        declared: Which of the tolerances are written there and not the default.
+    """
+
     file: Path | None = None
-    source: str | None = None
-    page: str | None = None
-    hardware: str | None = None
-    versions: str | None = None
-    loop: str | None = None
-    origin: str | None = None
-    metric: Metric | None = None
-    unit: str | None = None
-    message_bytes: int | None = None
-    column: str | None = None
-    rounding: float | None = None
-    warmup: str | None = None
-    sample: Mapping[str, str] = field(default_factory=dict)
-    counts: Mapping[str, str] = field(default_factory=dict)
-    tolerances: Tolerances = Tolerances()
     declared: tuple[str, ...] = ()
-    fitted: tuple[tuple[str, int], ...] | None = None
 
     def of(self, table: Mapping[str, str], transport: str) -> str | None:
-        """Return what a table says of a transport; an empty key is all of them."""
+        """Return what a table says of a transport."""
         return table.get(transport, table.get(""))
 
 

@@ -91,7 +91,7 @@ def judge(
     """
     result = match(results, data, taken)
     about = data.about
-    tolerances = about.tolerances
+    tolerances = about.tolerance
     references = _fitted_columns(results, data)
     cases = [
         compare(pair, _split(pair.case, pair.simulated.scenario, about, references), tolerances)

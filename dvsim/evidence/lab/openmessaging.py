@@ -15,7 +15,8 @@ import numpy as np
 
 from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.dialect import encoding_fault
-from dvsim.evidence.lab.data import About, Case, Metric, Sample
+from dvsim.evidence.headings import Metric
+from dvsim.evidence.lab.data import About, Case, Sample
 from dvsim.evidence.statistics import statistics_of
 
 INTERVAL_S = 10.0

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from dvsim.errors import ScenarioError
-from dvsim.evidence.headings import unit_of
-from dvsim.evidence.lab.data import About, Case, Metric, Sample
+from dvsim.evidence.headings import Metric, unit_of
+from dvsim.evidence.lab.data import About, Case, Sample
 from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UnitError
 

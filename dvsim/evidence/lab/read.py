@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import split_heading
-from dvsim.evidence.lab.data import About, Case, LabData
-from dvsim.evidence.lab.metadata import about as about_of
+from dvsim.evidence.lab.data import About, Case, Lab, LabData
 from dvsim.evidence.lab.openmessaging import openmessaging_cases
 from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
 from dvsim.evidence.lab.samples import raw_cases
 from dvsim.evidence.lab.summaries import is_long, is_wide, summary_cases
 from dvsim.evidence.sheet import open_sheet
-from dvsim.scenario.find import is_file, is_folder, reference_root, why_not
+from dvsim.scenario.document import read
+from dvsim.scenario.find import is_file, is_folder, nearest_beside, reference_root, why_not
+from dvsim.scenario.input_errors import in_order, validate
+from dvsim.scenario.spec import Table
 
 HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"
@@ -36,7 +39,7 @@ def read_lab(
         ScenarioError: With file, line, column and the nearest valid name.
     """
     path = _existing(Path(file))
-    about = about_of(path, meta)
+    about = _about(path, meta)
     try:
         with path.open("rb") as opened:
             head = opened.read(HEAD)
@@ -126,3 +129,30 @@ def _existing(path: Path) -> Path:
     names = [item.name for item in folder.glob("*") if is_file(item)]
     names += [item.name for item in reference_root().glob("*.csv")]
     raise ScenarioError.at(path, message, hint=nearest(path.name, names))
+
+
+@dataclass(frozen=True)
+class _Meta(Table):
+    lab: Lab
+
+
+def _about(data: Path, named: Path | None) -> About:
+    """Return what ``[lab]`` of a TOML file says: of `named`, or of the one beside the data."""
+    path = named or data.with_suffix(".toml")
+    if named is None and not is_file(path):
+        return About()
+    if not is_file(path):
+        near = nearest_beside(path, lambda other: other.suffix == ".toml" and is_file(other))
+        raise ScenarioError.at(path, why_not(path, "a file with [lab]"), hint=near)
+    document = read(path)
+    table = document.data.get("lab")
+    if not isinstance(table, dict):
+        if named is None:
+            return About()  # some other file that happens to be there
+        message = "has no table [lab]"
+        near = nearest("lab", document.data)
+        raise ScenarioError.at(path, message, near or "", line=1, hint=near and "lab")
+    checked, faults = validate(_Meta, document, {"lab": table})
+    if faults:
+        raise ScenarioError(in_order(faults, document))
+    return About(**vars(checked.lab), file=path, declared=tuple(table.get("tolerance", ())))

@@ -7,8 +7,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.evidence.headings import Unit, metric_of, split_heading, statistic_of, unit_of
-from dvsim.evidence.lab.data import METRICS, About, Case, Sample, sample_of
+from dvsim.evidence.headings import (
+    METRICS,
+    Unit,
+    metric_of,
+    split_heading,
+    statistic_of,
+    unit_of,
+)
+from dvsim.evidence.lab.data import About, Case, Sample, sample_of
 from dvsim.evidence.sheet import Sheet, number_of, size_number
 from dvsim.evidence.statistics import STATISTICS
 from dvsim.scenario.quantity import UNITS, UnitError
