@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -142,6 +143,32 @@ def write_output(path: Path, data: bytes) -> None:
         write_file(path, data)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def check_place(path: Path, *, folder: bool = False) -> None:
+    """Refuse a place where no file, or no folder, can be: before a run, not after it.
+
+    Nothing is made, and a folder need not be writable: what is kept there may only be read.
+
+    Raises:
+        OutputError: If a file stands in the way, or a folder in that of a file, or if the folder
+            that a file, or the first folder on its way, would be in cannot be written.
+    """
+    try:
+        if not folder and path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not folder and path.exists() and not path.is_file():
+            return  # a device or a pipe, which is not tried
+        target = Path(os.path.realpath(path))  # that of pathlib raises where links go round
+        way = (target, *target.parents) if folder else target.parents
+        around = next(outer for outer in way if outer.exists())
+        if not around.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"'{around}' is not a directory")
+        if not folder:
+            with tempfile.TemporaryFile(dir=around):
+                pass
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def clean(parent: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 dir_option = click.option(
     "--dir",
     "folder",
-    type=Output("folder", file_okay=False),
+    type=Output(folder=True),
     metavar="FOLDER",
     help="Where the nodes that run are recorded.  [default: ~/.local/state/dvsim/broker]",
 )

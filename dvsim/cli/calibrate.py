@@ -99,7 +99,9 @@ def shown_option(
 @shown_option("--seed", int, 1, "Seed of all streams, the same in all trials.")
 @shown_option("--workers", click.IntRange(1), 1, "Processes.")
 @shown_option("--name", str, "mine", "What the names of the cards begin with.")
-@folder_option("--out", "out", "cards", "Where cards go; one of the same name is replaced.")
+@folder_option(
+    "--out", "out", "cards", "Where cards go; made if missing. A card of the same name is replaced."
+)
 @json_option
 @quick_option
 def calibrate(
@@ -141,7 +143,9 @@ def calibrate(
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
     from dvsim.evidence.calibration import write_cards
+    from dvsim.study.atomic import check_place
 
+    check_place(out / f"{name}.toml")
     made = _fit(card, against, name, search) if card else _measure(folders, against, name)
     paths = dict(zip(made.cards, write_cards(list(made.cards.values()), out), strict=True))
     if as_json:

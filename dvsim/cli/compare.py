@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import FormFile, folder_option, json_option, typed_text
+from dvsim.cli.options import MADE, FormFile, folder_option, json_option, typed_text
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     "--report",
     metavar="FILE",
     type=FormFile(("html", "md")),
-    help="A page with ratios, distributions and curves: FILE.html, or FILE.md without figures.",
+    help="A page with ratios, distributions and curves: FILE.html, or FILE.md without figures."
+    + MADE,
 )
 @json_option
 def compare(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.names import complete_cards
+from dvsim.cli.options import MADE, Output
 from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
 from dvsim.errors import ScenarioError, nearest
@@ -68,7 +69,12 @@ FLAGS = ("pmix", "check", "stats", "spread", "prefix")
 )
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="Print what each card did, on stderr at the end.")
-@click.option("--trace", metavar="FILE", help="Timeline of calls and packets, for ui.perfetto.dev.")
+@click.option(
+    "--trace",
+    metavar="FILE",
+    type=Output(),
+    help="Timeline of calls and packets, for ui.perfetto.dev." + MADE,
+)
 @click.option(
     "--trace-limit",
     metavar="SIZE",
@@ -128,13 +134,16 @@ def emulate(
         options |= {"--trace-limit": trace_limit if plain else str(bytes_of(trace_limit))}
     command = [str(root / "bin" / "vicrun")]
     for name, value in options.items():
-        command += [] if value is None else [name, value]  # an empty one is vicrun's to refuse
+        command += [] if value is None else [name, str(value)]  # an empty one is vicrun's to refuse
     command += [text for fault in given["faults"] for text in ("--fault", fault)]
     command += [f"--{name}" for name in FLAGS if given[name]]
     joins = given["join"] is not None  # the job has its own card
     parameters = [] if joins else _parameters(given["card"])
-    if (given["trace"] or "").endswith(".gz"):
-        raise click.UsageError("--trace: vicrun does not compress; name it FILE.json, then gzip it")
+    if given["trace"] is not None:
+        if given["trace"].suffix == ".gz":
+            message = "--trace: vicrun does not compress; name it FILE.json, then gzip it"
+            raise click.UsageError(message)
+        given["trace"].parent.mkdir(parents=True, exist_ok=True)
     become([*command, *parameters, "--", *program])
 
 

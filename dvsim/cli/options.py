@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.terminal import complain
+from dvsim.errors import OutputError
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dvsim.study.run import Run
 
 
+MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
 FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
 
 set_option = click.option(
@@ -119,27 +121,27 @@ def check_alone(precision: float, replications: int | None) -> None:
 
 
 class Output(click.Path):
-    """A place to write to; not the empty name of an unset variable."""
+    """A file or a folder to write to; not the empty name of an unset variable."""
 
-    def __init__(self, what: str, **how: bool) -> None:
-        super().__init__(path_type=Path, **how)
-        self._what = what
+    def __init__(self, *, folder: bool = False) -> None:
+        super().__init__(path_type=Path, file_okay=not folder, dir_okay=folder)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
-        """Return the path."""
+        """Return the path, where something can be written."""
         if value == "":
-            self.fail(f"the name of the {self._what} is empty", param, ctx)
-        return super().convert(value, param, ctx)
+            kind = "folder" if self.dir_okay else "file"
+            self.fail(f"the name of the {kind} is empty", param, ctx)
+        from dvsim.study.atomic import check_place
+
+        path = Path(super().convert(value, param, ctx))
+        try:
+            check_place(path, folder=self.dir_okay)
+        except OutputError as error:
+            self.fail(str(error), param, ctx)
+        return path
 
 
-class Page(Output):
-    """A file to write a page to; not a folder."""
-
-    def __init__(self) -> None:
-        super().__init__("file", dir_okay=False)
-
-
-class HtmlPage(Page):
+class HtmlPage(Output):
     """A file to write a page of HTML to."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
@@ -153,7 +155,7 @@ class HtmlPage(Page):
         return path
 
 
-class FormFile(Page):
+class FormFile(Output):
     """The file to write; its ending gives the form: without an ending it is a page."""
 
     def __init__(self, forms: Sequence[str]) -> None:
@@ -198,7 +200,7 @@ def folder_option(
     return click.option(
         name,
         parameter,
-        type=Output("folder", file_okay=False),
+        type=Output(folder=True),
         default=Path(default),
         show_default=True,
         metavar="FOLDER",
@@ -206,12 +208,12 @@ def folder_option(
     )
 
 
-out_option = folder_option("--out", "out", "runs", "Where run folders go.")
+out_option = folder_option("--out", "out", "runs", "Where run folders go; made if missing.")
 
 
 def page_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option ``--report`` of a verb that writes a page of HTML and nothing else."""
-    return click.option("--report", metavar="FILE", type=HtmlPage(), help=what)
+    return click.option("--report", metavar="FILE", type=HtmlPage(), help=what + MADE)
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             "--report",
             metavar="FILE",
             type=FormFile(FORMS),
-            help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
+            help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg." + MADE,
         ),
         json_option,
     )

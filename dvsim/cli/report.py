@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dvsim.cli.options import FORMS, FormFile, write_page
+from dvsim.cli.options import FORMS, MADE, FormFile, write_page
 from dvsim.cli.terminal import say
 
 
@@ -20,7 +20,7 @@ from dvsim.cli.terminal import say
     "page",
     metavar="FILE",
     type=FormFile(FORMS),
-    help="The file to write; its ending chooses the format.  [default: report.FORMAT]",
+    help="The file to write; its ending chooses the format.  [default: report.FORMAT]" + MADE,
 )
 @click.option(
     "--format",

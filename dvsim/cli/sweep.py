@@ -101,7 +101,9 @@ if TYPE_CHECKING:
 )
 @workers_option
 @out_option
-@folder_option("--sweeps", "sweeps", "sweeps", "Where the folder of the table goes.")
+@folder_option(
+    "--sweeps", "sweeps", "sweeps", "Where the folder of the table goes; made if missing."
+)
 @force_option
 @page_option("A page with curves and every point: FILE.html.")
 @json_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import FormFile, typed_text
+from dvsim.cli.options import MADE, FormFile, typed_text
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a swit
     "page",
     metavar="FILE",
     type=FormFile(FORMATS),
-    help="The file to write; its ending chooses the format.  [default: stdout]",
+    help="The file to write; its ending chooses the format.  [default: stdout]" + MADE,
 )
 def topology(
     preset: str | None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from dvsim.cli.options import Output, with_options
+from dvsim.cli.options import MADE, Output, with_options
 from dvsim.cli.terminal import complain
 from dvsim.errors import ScenarioError
 
@@ -49,9 +49,9 @@ def trace_options(command: Callable[..., None]) -> Callable[..., None]:
         packed,
         click.option(
             "--trace",
-            type=Output("file", dir_okay=False),
+            type=Output(),
             metavar="FILE.json[.gz]",
-            help="A timeline of the first replication, for ui.perfetto.dev.",
+            help="A timeline of the first replication, for ui.perfetto.dev." + MADE,
         ),
         click.option(
             "--trace-limit",
@@ -90,7 +90,6 @@ def run_traced(
         ScenarioError: If there are several scenarios, or one that has no timeline.
         OutputError: If the file cannot be written.
     """
-    from dvsim.emulation.trace.perfetto import check_place
     from dvsim.emulation.trace.runs import check_traceable
 
     if len(scenarios) > 1:
@@ -98,7 +97,6 @@ def run_traced(
         message = f"is of one scenario; {len(scenarios)} were named: {named} …"
         raise ScenarioError.at("--trace", message)
     check_traceable(scenarios[0])
-    check_place(trace.path)
     with _traces(how, trace.limit) as backend:
         (run,) = options.run(scenarios, backend)
         _write(trace, run, backend)

@@ -13,7 +13,7 @@ import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
-from dvsim.cli.options import Output, RunOptions, run_options, run_telling
+from dvsim.cli.options import MADE, Output, RunOptions, run_options, run_telling
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
@@ -43,8 +43,8 @@ CAMPAIGN = "/validation"
 @click.option("--all", "everything", is_flag=True, help="Check every claim of every source.")
 @click.option(
     "--ledger",
-    type=Output("file", dir_okay=False),
-    help="With --all: write the claims as a page in Markdown.",
+    type=Output(),
+    help="With --all: write the claims as a page in Markdown." + MADE,
 )
 @click.option(
     "--strict",

@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from dvsim.cli.main import cli
+from dvsim.cli.main import VERBS, cli
+from dvsim.cli.options import Output
 from dvsim.scenario.find import reference_root
 
 SWEEP = ("sweep", "h3/dv-8", "--vary", "system.bridge.sockets=1,2", "--scale", "0.001")
@@ -106,18 +108,50 @@ def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch, fold
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["there", "file/t.json", "/proc/none/t.json"])
-def test_a_trace_that_cannot_be_written_is_refused_before_the_run(place, folder):
+def written():
+    """Return each option that names a place to write to, with its verb."""
+    verbs = [(name, cli.get_command(None, name)) for name in VERBS]
+    verbs += [(f"{name} {sub}", verb) for name, group in verbs for sub, verb in parts(group)]
+    found = ((name, item) for name, verb in verbs for item in verb.params)
+    return {f"{name} {item.opts[0]}": item for name, item in found if isinstance(item.type, Output)}
+
+
+def parts(group):
+    return group.commands.items() if isinstance(group, click.Group) else ()
+
+
+WRITTEN = written()
+
+
+@pytest.mark.parametrize("option", WRITTEN)
+@pytest.mark.parametrize("place", ["there", "file/new/t", "/proc/none/t"])
+def test_a_place_where_nothing_can_be_written_is_refused_before_the_run(place, option, folder):
+    kind = WRITTEN[option].type
+    if kind.dir_okay and place != "file/new/t":
+        pytest.skip("a folder may be there, and what is kept may only be read")
     (folder / "there").mkdir()
     (folder / "file").write_text("")
-    code, told = said("run", "h3/fdr-8", "--scale", "0.001", "--trace", place)
-    assert code == (2 if place == "there" else 1)
-    assert place in told and ("cannot write" in told or "is a directory" in told)
-    assert not (folder / "runs").exists()
+    code, told = said(*option.split(), place)
+    assert f"Invalid value for '{option.split()[-1]}'" in told
+    assert f"cannot write {place}" in told or f"'{place}' is a directory" in told
+    assert code == 2
+    assert len(list(folder.iterdir())) == 2
 
 
-def test_a_trace_goes_into_a_folder_that_is_not_there_yet_and_to_a_pipe(folder):
-    from dvsim.emulation.trace.perfetto import check_place
+def test_the_options_that_write_are_known_and_say_that_they_make_folders():
+    assert len(WRITTEN) > 15
+    for option, item in WRITTEN.items():
+        assert "made" in item.help or option.split()[-1] in ("--runs", "--dir"), option
+
+
+@pytest.mark.parametrize("option", ["--sweeps", "--report"])
+def test_a_sweep_that_could_not_be_kept_runs_no_point(option, folder):
+    assert said(*SWEEP, option, "/proc/none/t")[0] in (1, 2)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_goes_into_a_folder_that_is_not_there_yet_and_to_a_pipe(folder):
+    from dvsim.study.atomic import check_place
 
     check_place(folder / "new" / "deep" / "t.json")
     assert not (folder / "new").exists()

@@ -228,7 +228,7 @@ def test_wrong_input_is_said_and_nothing_is_written(arguments, message, tmp_path
 def test_an_unwritable_folder_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
     done = dvsim("run", *SMALL, "--out", str(tmp_path / "file" / "runs"))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"cannot write {tmp_path / 'file' / 'runs'}" in done.stderr
     assert "Traceback" not in done.stderr
 

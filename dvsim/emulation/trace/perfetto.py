@@ -10,11 +10,8 @@ The same timeline gives the same bytes, compressed too.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import json
-import os
-import tempfile
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,26 +84,6 @@ def write_trace(
     return Written(len(content), len(lines), sampled)
 
 
-def check_place(path: Path) -> None:
-    """Refuse a place where `save` could not write: before the run, not after.
-
-    Raises:
-        OutputError: If there is a folder of that name, or the folder it would be in cannot be
-            written.
-    """
-    target = Path(os.path.realpath(path))  # that of pathlib raises where links go round
-    try:
-        if target.exists() and not target.is_file() and not target.is_dir():
-            return  # a device or a pipe, which is not tried
-        around = next(folder for folder in target.parents if folder.exists())
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with tempfile.TemporaryFile(dir=around):
-            return
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
 def save(path: Path, content: bytes) -> None:
     """Write a file; compressed, without a name and a date in it, if its name ends in ``.gz``.
 
@@ -118,11 +95,7 @@ def save(path: Path, content: bytes) -> None:
     try:
         write_file(path, content)
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"cannot write the trace {path}: {error.strerror}")
+        raise OutputError(f"cannot write the trace {path}: {error.strerror}") from error
 
 
 def _names(rows: list[Row], pids: Mapping[str, int]) -> Iterator[str]:

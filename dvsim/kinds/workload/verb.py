@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import Output, json_option, page_option, typed_text
+from dvsim.cli.options import MADE, Output, json_option, page_option, typed_text
 from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ LIMIT = 50_000_000  # bytes of a timeline
 @click.option(
     "--trace",
     "page",
-    type=Output("file", dir_okay=False),
+    type=Output(),
     metavar="FILE.json[.gz]",
-    help="A timeline of the first fabric, for ui.perfetto.dev.",
+    help="A timeline of the first fabric, for ui.perfetto.dev." + MADE,
 )
 @click.option(
     "--fit",
@@ -77,9 +77,9 @@ LIMIT = 50_000_000  # bytes of a timeline
 )
 @click.option(
     "--card",
-    type=Output("file", dir_okay=False),
+    type=Output(),
     metavar="FILE.toml",
-    help="Write the fitted numbers as a card, for --fabric.",
+    help="Write the fitted numbers as a card, for --fabric." + MADE,
 )
 @page_option("A page with where the time goes, when ranks end, and sizes of messages.")
 @click.option(
@@ -87,9 +87,9 @@ LIMIT = 50_000_000  # bytes of a timeline
 )
 @click.option(
     "--goal",
-    type=Output("file", dir_okay=False),
+    type=Output(),
     metavar="FILE",
-    help="Write the replayed operations as a GOAL schedule.",
+    help="Write the replayed operations as a GOAL schedule." + MADE,
 )
 @json_option
 def replay(
@@ -162,11 +162,10 @@ def _pair(text: str) -> tuple[str, str]:
 def _write(page: Path, replay: Replay) -> None:
     """Write the timeline of a replay."""
     from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.perfetto import check_place, most_events
+    from dvsim.emulation.trace.perfetto import most_events
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.replay import add_replay
 
-    check_place(page)
     timeline = Timeline(most_events(LIMIT))
     add_replay(timeline, replay)
     about = {"clock": "simulated time", "trace": replay.graph.name, "fabric": replay.fabric.name}

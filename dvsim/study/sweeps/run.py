@@ -19,6 +19,7 @@ from dvsim.kinds.load import Template, template
 from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
+from dvsim.study.folder import clear_room, make_room
 from dvsim.study.manifest import build_manifest
 from dvsim.study.precision import shares_of
 from dvsim.study.statistics import STEPS
@@ -180,7 +181,12 @@ def run(
     sweep = sweep if shard is None else replace(sweep, shard=shard)
     by = Chunks(sweep.name, sweep.how, sweep.precision, None if force else out, out)
     by = replace(by, workers=workers, scheduler=scheduler, progress=progress, command=command)
-    outcomes = execute(sweep, by)
+    room = [] if sweeps is None else make_room(sweep.folder(sweeps))
+    try:
+        outcomes = execute(sweep, by)
+    except BaseException:  # Ctrl-C too
+        clear_room(room)
+        raise
     swept = _table(sweep, outcomes, out)
     swept = replace(swept, manifest=_manifest(sweep, swept, started, by.took_s, command, out))
     files = sweep.files(swept)
