@@ -142,8 +142,8 @@ def calibrate(
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
+    from dvsim.atomic import check_place
     from dvsim.evidence.calibration import write_cards
-    from dvsim.study.atomic import check_place
 
     check_place(out / f"{name}.toml")
     made = _fit(card, against, name, search) if card else _measure(folders, against, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -131,9 +132,9 @@ class Output(click.Path):
         if value == "":
             kind = "folder" if self.dir_okay else "file"
             self.fail(f"the name of the {kind} is empty", param, ctx)
-        from dvsim.study.atomic import check_place
+        from dvsim.atomic import check_place
 
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         try:
             check_place(path, folder=self.dir_okay)
         except OutputError as error:

@@ -151,7 +151,7 @@ def test_a_sweep_that_could_not_be_kept_runs_no_point(option, folder):
 
 
 def test_a_file_goes_into_a_folder_that_is_not_there_yet_and_to_a_pipe(folder):
-    from dvsim.study.atomic import check_place
+    from dvsim.atomic import check_place
 
     check_place(folder / "new" / "deep" / "t.json")
     assert not (folder / "new").exists()
