@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from rows import row
 
+from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
 from dvsim.evidence.statistics import logs_apart
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.calibration import Calibration
 from dvsim.kinds.rabbitmq.calibration.cards import cards_of
 from dvsim.kinds.rabbitmq.calibration.points import Point, points_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.session import run_scenarios
 from dvsim.study import paired
 from dvsim.study.paired import Each, change

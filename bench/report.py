@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rows import row, seconds
 
+from dvsim.contract.load import load_campaign
 from dvsim.evidence.validation import validate
-from dvsim.kinds.load import load_campaign
 from dvsim.report import render_report
 from dvsim.report.page import figure_scripts
 from dvsim.session import run_scenarios

@@ -21,7 +21,7 @@ from pathlib import Path
 import simpy
 from rows import row
 
-from dvsim.kinds.load import load_campaign
+from dvsim.contract.load import load_campaign
 from dvsim.session import run_scenarios
 
 KERNEL_EVENTS = 300_000

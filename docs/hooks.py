@@ -69,7 +69,7 @@ def whole(place: re.Match[str]) -> str:
 
 def assumed() -> str:
     """Return a table of every number of the packaged cards that no source gives."""
-    from dvsim.kinds.load import load_card
+    from dvsim.contract.load import load_card
     from dvsim.scenario.find import card_names, find_card
     from dvsim.scenario.units import format_value
 

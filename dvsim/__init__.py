@@ -85,7 +85,7 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
         ScenarioError: If the scenario or an override is wrong; its text names every fault with file
             and line.
     """
-    from dvsim.kinds.load import load as load_scenario
+    from dvsim.contract.load import load as load_scenario
 
     with by_argument(["scenario"]):
         return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from dvsim.contract.find import kind_of
 from dvsim.emulation.settings import Emulation, check_emulation
-from dvsim.kinds.find import kind_of
 from dvsim.pool import lasting
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import (

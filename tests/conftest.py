@@ -183,8 +183,8 @@ class Desk:
 
     def faults(self, name: str, overrides: Sequence[str] = ()) -> list[str]:
         """Return what is said about a scenario, without the name of this folder."""
+        from dvsim.contract.load import load
         from dvsim.errors import ScenarioError
-        from dvsim.kinds.load import load
 
         with pytest.raises(ScenarioError) as caught:
             load(self.path / name, overrides)

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from dvsim.contract.kind import Keys, Metric, Order
 from dvsim.core.observer import Observer
-from dvsim.kinds.base import Keys, Metric, Order
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario.fields import Number, Varied, Vary, Whole
 from dvsim.scenario.spec import Spec, Table

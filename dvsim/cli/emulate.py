@@ -149,7 +149,7 @@ def emulate(
 
 def _parameters(name: str) -> list[str]:
     """Return a card as options of vicrun."""
-    from dvsim.kinds.load import load_card
+    from dvsim.contract.load import load_card
 
     card: Card = load_card(name)
     if card.kind != "vortex":

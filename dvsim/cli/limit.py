@@ -97,8 +97,8 @@ def limit(
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
-    from dvsim.kinds.find import kind_of
-    from dvsim.kinds.load import load
+    from dvsim.contract.find import kind_of
+    from dvsim.contract.load import load
     from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits
     from dvsim.study.limit.axis import axis_of

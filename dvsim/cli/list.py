@@ -78,7 +78,7 @@ def _meant(entry: Entry, texts: Sequence[str], source: str | None) -> bool:
 
 def _list_kinds(*, as_json: bool) -> None:
     """List the kinds of scenarios that are installed, with what they are of."""
-    from dvsim.kinds.find import kind_named, kinds
+    from dvsim.contract.find import kind_named, kinds
 
     rows = [(name, kind_named(name).about) for name in kinds()]
     if as_json:

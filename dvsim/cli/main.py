@@ -19,8 +19,8 @@ import click
 from dvsim import progress
 from dvsim._version import __version__
 from dvsim.cli.terminal import complain, discard, open_streams, painter
+from dvsim.contract import VERBS as OF_KINDS
 from dvsim.errors import DvsimError, nearest
-from dvsim.kinds import VERBS as OF_KINDS
 
 VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",

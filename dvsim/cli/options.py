@@ -233,7 +233,7 @@ class RunOptions:
 
     def load(self, names: Iterable[str]) -> list[Spec]:
         """Read the scenarios of names, campaigns, patterns and files."""
-        from dvsim.kinds.load import load_campaign
+        from dvsim.contract.load import load_campaign
 
         return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
 

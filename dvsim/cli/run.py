@@ -125,7 +125,7 @@ def _print_answers(found: Sequence[Answer]) -> None:
 
 def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
     """Print results in the order of the question, those of one kind together."""
-    from dvsim.kinds.find import kind_named
+    from dvsim.contract.find import kind_named
 
     for name, group in groupby(results, key=lambda result: result.scenario.KIND):
         kind, some = kind_named(name), list(group)

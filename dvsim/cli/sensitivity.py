@@ -10,7 +10,7 @@ from dvsim.errors import ScenarioError
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.kinds.load import Template
+    from dvsim.contract.load import Template
     from dvsim.study.sweep_table import SweepResult
     from dvsim.study.sweeps.sensitivity import Index, Sensitivity
 

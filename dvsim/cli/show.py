@@ -19,7 +19,7 @@ from dvsim.errors import ScenarioError
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.kinds.load import Resolved
+    from dvsim.contract.load import Resolved
     from dvsim.scenario.types import Card
 
 MOST_SHOWN = 40  # items of a list
@@ -51,7 +51,7 @@ def show(
     if schema:
         from pydantic import TypeAdapter
 
-        from dvsim.kinds.find import kind_named, kinds
+        from dvsim.contract.find import kind_named, kinds
 
         every: TypeAdapter[object] = TypeAdapter(
             functools.reduce(operator.or_, (kind_named(name).Spec for name in kinds()))
@@ -74,7 +74,7 @@ def show(
 
 def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]:
     """Return the same description as a table and as text."""
-    from dvsim.kinds.load import load_campaign, load_card, resolve
+    from dvsim.contract.load import load_campaign, load_card, resolve
     from dvsim.scenario.document import read
 
     path, is_card = _locate(name)
@@ -94,7 +94,7 @@ def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]
 
 def _toml(name: str, overrides: Sequence[str]) -> str:
     """Return a scenario or a card as a file that stands alone."""
-    from dvsim.kinds.load import load, load_card
+    from dvsim.contract.load import load, load_card
     from dvsim.scenario.render import card_toml, to_toml
 
     path, is_card = _locate(name)
@@ -107,7 +107,7 @@ def _toml(name: str, overrides: Sequence[str]) -> str:
 
 def _locate(name: str) -> tuple[Path, bool]:
     """Return the file of a name, and whether it is a card."""
-    from dvsim.kinds.load import is_card
+    from dvsim.contract.load import is_card
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, nearest_name, resolve_name
 

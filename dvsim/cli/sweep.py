@@ -120,7 +120,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
     from dvsim.cli.sweep_text import check_results
-    from dvsim.kinds.load import template
+    from dvsim.contract.load import template
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
+from dvsim.contract.find import kind_of
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
-from dvsim.kinds.find import kind_of
 from dvsim.study.points import finite
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import SweepResult, short

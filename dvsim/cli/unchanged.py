@@ -60,7 +60,7 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
-    from dvsim.kinds.find import kind_of
+    from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import rate_ratio
 
@@ -94,7 +94,7 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
-    from dvsim.kinds.find import kind_of
+    from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
 
@@ -127,7 +127,7 @@ def _kept(
     Where they ended after different numbers, these are the most that are kept of both. None if the
     unchanged scenario has no result that is whole.
     """
-    from dvsim.kinds.base import How
+    from dvsim.contract.kind import How
     from dvsim.study.arguments import backend_of
     from dvsim.study.statistics import STEPS
     from dvsim.study.store import find_kept

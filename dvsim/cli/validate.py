@@ -145,8 +145,8 @@ def _run(
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
+    from dvsim.contract.find import kind_of
     from dvsim.evidence.validation import claimed
-    from dvsim.kinds.find import kind_of
     from dvsim.scenario.find import is_file, scenario_root
 
     name = campaign

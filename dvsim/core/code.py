@@ -14,7 +14,7 @@ from dvsim.core import source_digest
 from dvsim.scenario.find import FABRIC_CARD, find_card
 
 PACKAGE = Path(__file__).resolve().parents[1]
-FOLDERS = ("core", "fabric", "kinds")
+FOLDERS = ("contract", "core", "fabric", "kinds")
 EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (

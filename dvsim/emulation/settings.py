@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import Own
 from dvsim.emulation.hosts import Hosts
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
-from dvsim.kinds.base import Own
-from dvsim.kinds.find import kind_of
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec

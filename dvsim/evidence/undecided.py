@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from dvsim.contract.find import kind_of
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.published.compare import JUDGED_QUANTILES, readings
 from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.statistics import agrees, log_error, within
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.published import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run

@@ -1,8 +1,6 @@
-"""Kinds of scenarios, and how a file becomes a checked scenario of its kind.
+"""The kinds of scenarios that dvsim brings.
 
-base.py   the contract of a kind; find.py the kinds that there are
-load.py   a name or path becomes scenarios; check.py one document
-whatif.py the scenarios that answer an open question
+points.py what kinds that give studies have in common; study.py how they are run
 
 rabbitmq  messages over the Data Vortex or TCP into RabbitMQ brokers
 hosts     messaging over hosts, ``kind = "messaging"``
@@ -20,10 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dvsim.kinds.workload.session import replay
 
-__all__ = ["VERBS", "replay"]
-
-VERBS = {"replay": "dvsim.kinds.workload.verb"}
-"""The verbs that kinds bring, by their modules."""
+__all__ = ["replay"]
 
 _LAZY = {"replay": "dvsim.kinds.workload.session"}
 """The functions that kinds bring for `dvsim`, and from where: imported when first used."""

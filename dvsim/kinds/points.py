@@ -10,8 +10,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Job, Kind, Own, Plain, Reading
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Kind, Own, Plain, Reading
 from dvsim.scenario.document import Document
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import How, Job
-from dvsim.kinds.find import kind_of
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
@@ -50,7 +50,7 @@ class Done(NamedTuple):
 def studies(
     kind: PointsKind, scenarios: Sequence[Spec], job: Job
 ) -> Generator[PointsStudy, None, None]:
-    """Run scenarios of one kind and yield the study of each; see `dvsim.kinds.base.Kind.made`."""
+    """Run scenarios of one kind and yield the study of each; see `Kind.made`."""
     how = job.how
     groups = [list(_tasks(kind, own, how)) for own in scenarios]
     runs_of = [sum(len(task.replications) for task in group) for group in groups]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
 from dvsim.study.number_text import number_text

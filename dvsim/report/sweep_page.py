@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.find import metric_of
+from dvsim.contract.find import metric_of
 from dvsim.report.axes import Sweep
 from dvsim.report.blocks import Block, Page, Section, Text, answer, commands, pair
 from dvsim.report.curves import curve_drawings

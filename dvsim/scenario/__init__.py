@@ -1,6 +1,6 @@
 """What scenarios of all kinds have in common: files, cards, units, faults.
 
-The way of a file through this room, and `dvsim.kinds.load` is who leads it::
+The way of a file through this room, and `dvsim.contract.load` is who leads it::
 
     find          a name becomes a path           (standard library only, so listing is quick)
     document      is read; every key remembers its file and line (`locate`)

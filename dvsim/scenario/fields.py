@@ -156,7 +156,7 @@ def _name(name: str) -> str:
 
 
 def _card(value: object) -> Card:
-    """Check a card; `dvsim.kinds.check` has put it in the place of its name or its table."""
+    """Check a card; `dvsim.contract.check` has put it in the place of its name or its table."""
     if not isinstance(value, Card):
         raise ValueError(f"must be the name of a card or a table, not {show(value)}")
     return value

@@ -63,7 +63,7 @@ class WhatIf(Table):
         says: What is different in this one, in words; of the baseline, what it is.
         place: 0 of the baseline, then in the order of the file.
         rate: ``all`` if messages of all receivers count together, ``each`` if of one of them.
-        also: What else the answer tells, see `dvsim.kinds.base.Kind.measures`.
+        also: What else the answer tells, see `dvsim.contract.kind.Kind.measures`.
         assumed: What the answer rests on, in sentences.
     """
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Real
 
+from dvsim.contract.find import kind_of
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import Argument, Fault, ScenarioError, nearest
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Spec

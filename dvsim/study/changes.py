@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load
 from dvsim.scenario.extend import read_layers
 from dvsim.scenario.find import is_file, scenario_root
 from dvsim.scenario.render import sections

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from dvsim.kinds.base import Metric
+from dvsim.contract.kind import Metric
 from dvsim.study.changes import changes_of
 from dvsim.study.facts import Difference, differences
 from dvsim.study.manifest import asked_json

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from dvsim.contract.find import kind_named, kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.core.code import code_version, emulated_version
 from dvsim.emulation.settings import Emulation
-from dvsim.kinds.base import How, Job
-from dvsim.kinds.find import kind_named, kind_of
 from dvsim.pool import default_workers
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec

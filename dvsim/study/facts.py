@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
 from dvsim.study.emulated_text import known_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dvsim.kinds.base import Metric
+from dvsim.contract.kind import Metric
 from dvsim.study.facts import LENGTHS
 from dvsim.study.measured import Measured, PointKeys, factor_of
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from dvsim.kinds.base import Metric
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import Metric
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.types import Parameter

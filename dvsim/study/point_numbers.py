@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.kinds.find import OWN, kind_named
+from dvsim.contract import OWN
+from dvsim.contract.find import kind_named
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.statistics import Estimate, estimate

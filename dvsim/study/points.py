@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.base import EMULATED, Metric
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import EMULATED, Metric
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table

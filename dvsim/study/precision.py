@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
 from dvsim.study.number_text import counted
@@ -158,7 +158,7 @@ def shares_of(points: Sequence[PointNumbers], headline: Sequence[str]) -> tuple[
 
     Args:
         points: Its numbers.
-        headline: Of its kind, see `dvsim.kinds.base.Kind.headline`.
+        headline: Of its kind, see `dvsim.contract.kind.Kind.headline`.
     """
     had = [name for name in headline if any(_has(point, name) for point in points)]
     metric = (had or headline)[0]

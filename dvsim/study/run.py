@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
 from dvsim.study.changes import changes_of, of_published_system
 from dvsim.study.manifest import asked_json

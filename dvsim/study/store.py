@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from dvsim.contract.find import DEFAULT, kind_named, kind_of
+from dvsim.contract.kind import EMULATED, How, Kind
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import EMULATED, How, Kind
-from dvsim.kinds.find import DEFAULT, kind_named, kind_of
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dvsim.contract.find import metric_of
+from dvsim.contract.kind import Metric
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import Metric
-from dvsim.kinds.find import metric_of
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import is_there
 from dvsim.study.points import Points, PointsStudy

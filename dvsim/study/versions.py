@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dvsim._version import __version__
+from dvsim.contract.load import load
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.load import load
 from dvsim.scenario.spec import Spec
 from dvsim.study.manifest import FORMAT, READABLE
 

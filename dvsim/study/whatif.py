@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dvsim.kinds.base import Metric
-from dvsim.kinds.find import kind_of
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import Metric
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.compare import in_common
@@ -51,7 +51,7 @@ class Outcome:
     point: int = 0
 
     def also(self, name: str) -> float:
-        """Return another measure, see `dvsim.kinds.base.Kind.measures`."""
+        """Return another measure, see `dvsim.contract.kind.Kind.measures`."""
         return float(kind_of(self.run.scenario).value(self.run, self.point, name))
 
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate
+from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.calibration.points import points_of
 from dvsim.kinds.rabbitmq.calibration.runs import Given
 from dvsim.kinds.rabbitmq.calibration.simulated import time_s

@@ -14,10 +14,10 @@ import nodes
 import pytest
 from emulated import ask
 
+from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
 from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of

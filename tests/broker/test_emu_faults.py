@@ -8,10 +8,10 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim import broker
+from dvsim.contract.load import load
 from dvsim.emulation import targets
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
 from dvsim.study.emulated_text import costs_of
 

@@ -18,9 +18,9 @@ from bridge_job import Job
 from harness.patience import patience
 from harness.processes import until
 
+from dvsim.contract.load import load
 from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.team import Team
-from dvsim.kinds.load import load
 from dvsim.native import emulator_prefix
 from dvsim.session import run_scenarios
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from trace_rules import check_trace, load_trace
 
+from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation, Traces
 from dvsim.emulation.trace import write_trace
 from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu.left import BATCHES, CARDS
 from dvsim.session import run_scenarios
 

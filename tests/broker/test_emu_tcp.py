@@ -9,11 +9,11 @@ import pytest
 from emulated import ask
 
 import dvsim
+from dvsim.contract.load import load
 from dvsim.emulation import drain as drain_module
 from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import iteration
 from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of

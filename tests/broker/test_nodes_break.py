@@ -19,12 +19,12 @@ from compiled import plain
 from harness import left
 
 from dvsim.broker import Brokers
+from dvsim.contract.load import load
 from dvsim.emulation.deaths import Death
 from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place, declared, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
 
 

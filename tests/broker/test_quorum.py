@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.emulation.alarms import Alarm, script
 from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place, arguments_of, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
-from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.question_text import question_lines
 from dvsim.study.store import load_result

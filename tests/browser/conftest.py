@@ -10,10 +10,10 @@ import pytest
 from chromium import KEPT, Chromium, Page, found
 from click.testing import CliRunner
 
+from dvsim.contract.load import load_campaign
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.validation import validate
-from dvsim.kinds.load import load_campaign
 from dvsim.report import write_comparison, write_results
 from dvsim.report.lab import lab_page
 from dvsim.report.page import write as write_page

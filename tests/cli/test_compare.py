@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from harness.in_process import dvsim
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.report.comparison import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios

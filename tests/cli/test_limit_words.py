@@ -3,7 +3,7 @@
 import pytest
 
 from dvsim.cli.limit import _lines, answer, flow_text
-from dvsim.kinds.find import kind_named
+from dvsim.contract.find import kind_named
 from dvsim.study.limit.criterion import parse_criterion
 from dvsim.study.limit.search import Limit, Probe
 from dvsim.study.statistics import Estimate

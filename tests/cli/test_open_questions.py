@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
-from dvsim.kinds.load import load_campaign
+from dvsim.contract.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.study.number_text import times_text
 from dvsim.study.statistics import Estimate

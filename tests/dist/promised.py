@@ -28,7 +28,8 @@ import dvsim
 import dvsim.vic
 from dvsim import errors
 from dvsim.cli.main import cli
-from dvsim.kinds.find import OWN, kind_named
+from dvsim.contract import OWN
+from dvsim.contract.find import kind_named
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.switch.spec import SwitchScenario

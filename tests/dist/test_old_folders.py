@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 import dvsim
 from dvsim.cli.main import cli
+from dvsim.contract.find import kind_named
+from dvsim.contract.load import load
 from dvsim.errors import RunFailed
-from dvsim.kinds.find import kind_named
-from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.session import run_scenarios
 from dvsim.study.manifest import FORMAT

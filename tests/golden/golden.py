@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load_campaign
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios
 from dvsim.study.execute import Result

@@ -21,7 +21,7 @@ from golden import (
     results,
 )
 
-from dvsim.kinds.load import load_campaign
+from dvsim.contract.load import load_campaign
 from dvsim.session import run_scenarios
 
 ENTRIES = [entry.name for entry in entries()]

@@ -6,13 +6,13 @@ from unittest.mock import patch
 
 from harness.once import once
 
+from dvsim.contract.load import load_campaign
 from dvsim.evidence import ledger as ledgers
 from dvsim.evidence.claims import Source, sources
 from dvsim.evidence.claims.decide import decide
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.ledger import emulated, influence
 from dvsim.evidence.validation import validate
-from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
 
 CAMPAIGNS = ("h3", "switch", "osu-qpid", "amps", "zeromq", "rabbit")

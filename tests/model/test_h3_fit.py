@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.scenario.published import published
 from dvsim.session import run_scenarios
 

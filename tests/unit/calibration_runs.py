@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 
+from dvsim.contract.load import load
 from dvsim.core.probe import Counter
-from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.samples import COUNTER_COLUMNS
 

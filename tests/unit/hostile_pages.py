@@ -17,9 +17,9 @@ from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import scenario_of, study_of
 
 from dvsim import Switch
+from dvsim.contract.load import load
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
-from dvsim.kinds.load import load
 from dvsim.report import render_comparison, render_report
 from dvsim.report.lab import lab_page
 from dvsim.report.page import html

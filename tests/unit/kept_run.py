@@ -6,7 +6,7 @@ from pathlib import Path
 from run_builder import counters, samples
 
 from dvsim._version import __version__
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.study.folder import run_folder
 from dvsim.study.manifest import build_manifest, run_facts
 from dvsim.study.run import Run

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.kinds.base import How, Job
-from dvsim.kinds.find import kind_of
 from dvsim.kinds.switch.spec import Compare, Record, SwitchScenario, SwitchTable, TrafficTable
 
 MANIFEST = {

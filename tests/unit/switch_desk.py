@@ -1,7 +1,7 @@
 """A small scenario of a switch in a file, to be edited and read."""
 
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load
 
 SMALL = """\
 kind = "switch"

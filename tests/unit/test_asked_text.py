@@ -3,8 +3,8 @@
 import pytest
 
 import dvsim
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load
 
 
 def text_of(name, scale=0.005, **how):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from switch_desk import small
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.report import render_comparison
 from dvsim.report.comparison import comparison_sections, overlaid_curves
 from dvsim.report.terminal import lines

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.checks import extent, least_ps
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.fields import bounded

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from dvsim.contract.load import load_card
 from dvsim.core.stage import Clock
 from dvsim.core.streams import Streams
-from dvsim.kinds.load import load_card
 from dvsim.kinds.rabbitmq.broker import Broker
 from dvsim.scenario.units import Law
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from calibration_runs import emulated
 
+from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import seconds
 from dvsim.evidence.calibration import write_cards
-from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.calibration import Calibration
 from dvsim.kinds.rabbitmq.calibration.cards import cards_of
 from dvsim.kinds.rabbitmq.calibration.points import points_of

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate
+from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of, with_values
 from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows, trials_of
 from dvsim.evidence.calibration.search import known, search
 from dvsim.evidence.calibration.target import Data, target_of
-from dvsim.kinds.load import load, load_card
 from dvsim.scenario.published import published
 from dvsim.session import run_scenarios
 from dvsim.study.design import Variants

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate
+from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of
 from dvsim.evidence.calibration.rows import Row, simulated_rows, trials_of
 from dvsim.evidence.calibration.target import Data, target_of, with_card
 from dvsim.evidence.calibration.uncertain import uncertain
-from dvsim.kinds.load import load, load_card
 from dvsim.session import run_scenarios
 from dvsim.study.design import Variants
 from dvsim.study.execute import Runs, execute

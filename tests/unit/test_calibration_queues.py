@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate as verb
+from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration import calibrate
 from dvsim.kinds.cluster.calibration import Point, published, simulated
-from dvsim.kinds.load import load, load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines

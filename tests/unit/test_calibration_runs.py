@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from study_runs import scenario_of
 
 from dvsim.cli.calibrate import calibrate
+from dvsim.contract.load import load_card
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.load import load_card
 from dvsim.kinds.rabbitmq.calibration.runs import load_runs
 from dvsim.scenario.find import cards_root
 from dvsim.session import run_scenarios

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dvsim.kinds.load import load, load_campaign
+from dvsim.contract.load import load, load_campaign
 from dvsim.scenario.render import card_toml
 from dvsim.study.changes import changes_of, of_published_system, of_the_same_length
 

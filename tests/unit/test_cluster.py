@@ -6,14 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load, load_card
 from dvsim.core.cluster.costs import schedulers, work_of
 from dvsim.core.cluster.disk import Log, flushes, written_in
 from dvsim.core.cluster.placement import NOBODY, Placement
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.nodes import passed, waits
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load, load_card
 from dvsim.session import run_scenarios
 from dvsim.study.points_text import lines_of
 

@@ -4,6 +4,8 @@ from functools import cache
 
 import pytest
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load, load_card
 from dvsim.core.cluster.costs import FRAME, work_of
 from dvsim.core.cluster.disk import Chunks
 from dvsim.core.cluster.placement import Placement
@@ -11,8 +13,6 @@ from dvsim.emulation.trace.runs import check_traceable
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.run import run_point
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load, load_card
 
 SECONDS = 60
 LONE = ("system.nodes=1", "system.replicas=1", "workload.rate=5000", "event.what=kill")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load
 from dvsim.kinds.cluster.calibration.sizing import (
     CLAIMS,
     fit,
@@ -13,8 +15,6 @@ from dvsim.kinds.cluster.calibration.sizing import (
     published,
     rate_of,
 )
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load
 from dvsim.study.limit import find_limits
 from dvsim.study.limit.axis import axis_of
 from dvsim.study.limit.criterion import parse_criterion

@@ -4,12 +4,12 @@ from functools import cache
 
 import pytest
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load, load_card
 from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.placement import Placement
 from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.errors import ScenarioError
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.broker import capacity_of
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios

@@ -2,10 +2,10 @@
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.core import DramRing
 from dvsim.core.probe import IntervalProbe
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.broker import Broker
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.kinds.rabbitmq.tcp import Link, Publisher

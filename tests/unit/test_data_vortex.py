@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 
 CALM = (

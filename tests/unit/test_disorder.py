@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.core.stage import Clock
 from dvsim.errors import ScenarioError
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.bursts import EXACT, BurstTable, Flow
 from dvsim.fabric.network.disorder import disorder, disorder_of
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.fabric import fabric_of
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.scenario.card import load_card

@@ -6,9 +6,9 @@ import pytest
 from claim_sources import DV
 from run_builder import steady_tcp, tcp_scenario
 
+from dvsim.contract.load import load
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import claimed, validate
-from dvsim.kinds.load import load
 from dvsim.kinds.switch.result import Study
 from dvsim.report.run_sentences import claims_sentences
 from dvsim.session import run_scenarios

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dvsim.contract.find import kind_named
+from dvsim.contract.load import load
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.settings import (
     Emulation,
@@ -13,8 +15,6 @@ from dvsim.emulation.settings import (
     redacted,
 )
 from dvsim.errors import ScenarioError
-from dvsim.kinds.find import kind_named
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.size import BYTES, MESSAGES, fitted, own_scale, size_facts, size_text
 from dvsim.study.emulated_text import cost_text, made_text
 

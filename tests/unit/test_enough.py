@@ -2,7 +2,7 @@
 
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.store import contents_of
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.core import words_of
 from dvsim.core.stage import Clock
 from dvsim.errors import ScenarioError
 from dvsim.fabric.network import Network, bursts
 from dvsim.fabric.network.bursts import BurstTable, Flow
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.fabric import MOST_UPDATES, fabric_of, network_of
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.scenario.card import load_card

@@ -10,8 +10,8 @@ import pytest
 from kept_run import ASKED, SCENARIO, keep, make_run
 
 from dvsim._version import __version__
+from dvsim.contract.load import load
 from dvsim.errors import OutputError, RunFailed
-from dvsim.kinds.load import load
 from dvsim.study.folder import make_room, run_folder
 from dvsim.study.parquet import from_parquet, to_parquet
 from dvsim.study.samples import SAMPLE_COLUMNS

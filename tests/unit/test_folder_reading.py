@@ -11,9 +11,9 @@ import pytest
 from harness.in_process import dvsim
 from kept_run import keep
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load
 from dvsim.errors import RunFailed
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.folder import read_manifest
 from dvsim.study.store import load_result, write_result

@@ -5,10 +5,10 @@ from math import log
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.evidence.overview import goal_table, miss_table
 from dvsim.evidence.published.goals import Goals, free_parameters, goals
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.kinds.load import load
 from dvsim.study.table import plain_lines
 
 

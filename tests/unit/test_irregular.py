@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import dvsim
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.find import kind_of
 from dvsim.kinds.irregular.calibration import HOST, LINKS, columns, factors, fit, predicted
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.sensitivity import CHANGES, sensitivity
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import over_vortex
-from dvsim.kinds.load import load
 from dvsim.scenario.card import load_card
 from dvsim.study.table import plain_lines
 

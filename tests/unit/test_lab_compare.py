@@ -8,13 +8,13 @@ import pytest
 from lab_data import META, run_with
 from run_builder import bursty_vortex, vortex_scenario
 
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.ratios import baseline
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
-from dvsim.kinds.load import load
 from dvsim.report.lab import lab_page, lab_sections
 from dvsim.report.markdown import markdown
 from dvsim.report.terminal import lines

@@ -2,10 +2,10 @@
 
 import pytest
 
+from dvsim.contract.load import load, load_campaign
 from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer, at_all_sizes
-from dvsim.kinds.load import load, load_campaign
 
 
 @pytest.fixture

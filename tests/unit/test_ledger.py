@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from run_builder import bursty_vortex, run_of, samples, tcp_scenario, vortex_scenario
 
 from dvsim.cli.main import cli
+from dvsim.contract.load import load
 from dvsim.evidence.claims import sources
 from dvsim.evidence.claims.decide import named_claims
 from dvsim.evidence.ledger.influence import _changed, _same, served
@@ -17,7 +18,6 @@ from dvsim.evidence.ledger.types import Fitted, Ledger
 from dvsim.evidence.published.goals import Goals
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.kinds.load import load
 
 
 def claim(id_, verdict="confirmed", **more):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from switch_desk import edited, small
 
+from dvsim.contract.find import kind_named
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.find import kind_named
-from dvsim.kinds.load import load
 from dvsim.kinds.switch.model import measure
 from dvsim.study.limit import search
 from dvsim.study.limit.axis import Continuous, Whole, axis_of

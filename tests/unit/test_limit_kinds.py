@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.limit import limit
+from dvsim.contract.find import kind_named, kind_of
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.find import kind_named, kind_of
-from dvsim.kinds.load import load
 from dvsim.study.limit import find_limits
 from dvsim.study.limit.axis import Scaled, Whole, axis_of
 from dvsim.study.limit.criterion import parse_criterion

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from kept_run import keep
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.study.manifest import card_hash, git_state
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from dvsim.contract.load import check_file, load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.kinds.hosts.spec import ROLES, MessagingScenario
-from dvsim.kinds.load import check_file, load, load_card
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.find import list_cards, list_scenarios
 from dvsim.scenario.render import to_toml

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
+from dvsim.contract.load import load
 from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.load import load
 from dvsim.report import render_report
 from dvsim.report.axes import COLOURS, Sweep
 from dvsim.report.stage_curves import stage_drawings

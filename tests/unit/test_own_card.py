@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.show import show
+from dvsim.contract.load import check_file, load, load_card
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import check_file, load, load_card
 from dvsim.scenario.find import cards_root, scenario_root
 from dvsim.scenario.render import card_toml
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harness.once import once
 
-from dvsim.kinds.find import OWN
+from dvsim.contract import OWN
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "docs"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.session import run_scenarios
 from dvsim.study import paired
 from dvsim.study.compare import compare, in_common, interval_notes, side_by_side

@@ -10,8 +10,8 @@ from harness.in_process import dvsim
 from scipy.stats import t as student
 
 from dvsim import run as simulate
+from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load, load_campaign
 from dvsim.report.whatif import answer_table
 from dvsim.session import run_scenarios
 from dvsim.study.paired import ratio

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from dvsim.contract.load import load_card
 from dvsim.core import VortexCard
 from dvsim.core.probe import BatchProbe, IntervalProbe
-from dvsim.kinds.load import load_card
 
 CARD = load_card("data-vortex-8")
 

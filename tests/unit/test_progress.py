@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from dvsim import progress
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load_campaign
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load_campaign
 from dvsim.kinds.rabbitmq.run import _expected_s
 from dvsim.progress import Part, Progress
 

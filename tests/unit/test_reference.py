@@ -6,9 +6,9 @@ import pytest
 from claim_sources import H3, SIZES, dv, every_claim, fdr
 from run_builder import tcp_scenario, vortex_scenario
 
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.evidence.statistics import zero_share_bounds
-from dvsim.kinds.load import load
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import (
     published,

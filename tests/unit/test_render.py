@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 

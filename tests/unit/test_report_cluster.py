@@ -2,7 +2,7 @@
 
 import pytest
 
-from dvsim.kinds.load import load
+from dvsim.contract.load import load
 from dvsim.report import render_report
 from dvsim.report.axes import Sweep
 from dvsim.report.pages import report_page

@@ -9,74 +9,56 @@ from imports import ROOT, imports_of, modules
 EVERYWHERE = {"atomic", "errors", "machine", "_version"}
 BELOW = {  # what each room may know
     "scenario": "",
-    "kinds.base": "scenario",
-    "kinds.spec": "scenario",
-    "kinds.load": "kinds.base kinds.spec scenario",
-    "kinds.study": "kinds.base pool progress study.results scenario",
-    "kinds": (
-        "broker core emulation fabric kinds.base kinds.spec kinds.study native pool progress "
-        "scenario study.results"
-    ),
+    "contract": "scenario",
     "core": "scenario",
-    "study.results": "kinds.base kinds.load kinds.spec scenario",
-    "fabric": "core study.results scenario",
+    "study.results": "contract scenario",
+    "fabric": "core scenario study.results",
     "broker": "native",
-    "emulation": "broker core kinds.base scenario",
-    "kinds.evidence": (
-        "evidence kinds kinds.base kinds.load kinds.spec scenario study study.results"
+    "emulation": "broker contract core scenario",
+    "study": "contract core emulation pool progress scenario study.results",
+    "evidence": "broker contract emulation scenario study study.results",
+    "report": "contract evidence scenario study.results",
+    "session": "contract core emulation pool scenario study study.results",
+    "cli": (
+        "broker contract core emulation evidence fabric native pool progress report scenario "
+        "session study study.results"
     ),
+    "kinds.spec": "fabric scenario",  # what a switch refuses is refused by the switch itself
+    "kinds": (
+        "broker contract core emulation fabric kinds.spec native pool progress scenario "
+        "study.results"
+    ),
+    "kinds.evidence": "contract evidence kinds kinds.spec scenario study study.results",
     "kinds.page": "kinds report study.results",
     "kinds.verb": "cli emulation kinds kinds.page report scenario study.results",
     "pool": "",
     "progress": "",
-    "evidence": (
-        "broker emulation kinds kinds.base kinds.load kinds.spec scenario study study.results"
-    ),
-    "report": "evidence kinds kinds.base kinds.spec study.results scenario",
     "arguments": "",
-    "study": "core emulation kinds.base kinds.load pool progress study.results scenario",
-    "session": "core emulation kinds.base pool study.results scenario study",
-    "cli": (
-        "core pool broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
-        "native progress report study.results scenario session study"
-    ),
     "native": "",
     "vic": "native",
-}
-
-
-UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a scenario is read
-    "kinds/switch/spec.py": {"fabric"},
 }
 
 
 def room_of(module):
     """Return the room of a dotted name: ``dvsim.core.card`` is of ``core``.
 
-    Of the kinds there are five: the contract, what files hold, what reads them, studies, packages,
-    whose calibrations stand above evidence; of studies two: what came out, and what runs them.
+    Of the kinds there are five: what files hold, what runs them, and what they bring for evidence,
+    pages and verbs; of studies two: what came out, and what runs them.
     """
     _, room, *inner = f"{module}.".split(".")
     if room == "study" and inner[0] not in RUNNING:
         return "study.results"
-    if room != "kinds" or inner == [""]:
-        return room
-    if inner[1] == "spec":
-        return "kinds.spec"
-    if inner[0] in PACKAGES:
-        return ABOVE.get(inner[1], "kinds")
-    return INSIDE_KINDS.get(inner[0], "kinds.load")
+    return INSIDE_KINDS.get(inner[1], room) if inner[0] in PACKAGES else room
 
-
-INSIDE_KINDS = {
-    **dict.fromkeys(("base", "find"), "kinds.base"),
-    **dict.fromkeys(("points", "study"), "kinds.study"),
-}
 
 RUNNING = ("", "arguments", "design", "execute", "limit", "sweeps")
 
-ABOVE = {"calibration": "kinds.evidence", "page": "kinds.page", "verb": "kinds.verb"}
-"""What a kind brings for rooms above the kinds, by the name of its module."""
+INSIDE_KINDS = {
+    "spec": "kinds.spec",
+    "calibration": "kinds.evidence",
+    "page": "kinds.page",
+    "verb": "kinds.verb",
+}
 
 PACKAGES = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
 
@@ -98,7 +80,7 @@ def test_a_room_knows_only_those_below(room):
         f"{path.relative_to(ROOT)} imports {module}"
         for path in files_of(room)
         for module in imported(path)
-        if room_of(module) not in allowed | UPWARDS.get(str(path.relative_to(ROOT)), set())
+        if room_of(module) not in allowed
     }
     assert wrong == set()
 
@@ -114,6 +96,19 @@ def test_no_module_imports_itself_by_way_of_others_not_even_in_a_function():
     assert circles(known) == []
     assert "dvsim.cli.screen" in known["dvsim.cli.terminal"], "which a function of it imports"
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
+
+
+def test_no_package_imports_itself_by_way_of_others_not_even_for_types():
+    known = {}
+    for path, module in modules().items():
+        known.setdefault(package_of(module), set()).update(map(package_of, imported(path)))
+    assert circles(known) == []
+    assert {"evidence", "report", "cli", "contract"} < known["kinds"], "which nobody imports"
+
+
+def package_of(module):
+    """Return the name of the package, or of the module, right below dvsim."""
+    return module.split(".")[1]
 
 
 def test_no_module_of_evidence_imports_itself_by_way_of_others_not_even_for_types():
@@ -155,7 +150,7 @@ def outside_kinds(what):
     found = {
         str(path.relative_to(ROOT)): what.findall(path.read_text("utf-8"))
         for path, module in modules().items()
-        if room_of(module) not in ("kinds", "kinds.spec", *ABOVE.values())
+        if room_of(module) not in ("kinds", *INSIDE_KINDS.values())
     }
     return {path: texts for path, texts in found.items() if texts}
 

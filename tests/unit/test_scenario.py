@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from dvsim.contract.load import check_file, load, load_campaign, load_card, resolve
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import check_file, load, load_campaign, load_card, resolve
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.sampled import Column, Tolerance

@@ -11,8 +11,8 @@ import pytest
 from dvsim.atomic import whole_folder
 from dvsim.broker import bridge, private_folder
 from dvsim.cli.plain_text import plain
+from dvsim.contract.load import load
 from dvsim.errors import OutputError, ScenarioError
-from dvsim.kinds.load import load
 from dvsim.scenario.find import find_card, resolve_name
 from dvsim.study.folder import run_folder
 from dvsim.study.sweeps.points import plan

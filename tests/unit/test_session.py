@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import dvsim
+from dvsim.contract.load import load
 from dvsim.core import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq import run as system_runs
 from dvsim.scenario import bounds
 from dvsim.session import run_scenarios

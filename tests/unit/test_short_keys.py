@@ -3,8 +3,8 @@
 import pytest
 
 import dvsim
+from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load, load_campaign
 
 
 @pytest.mark.parametrize("key", ["sockets", "bridge.sockets", "system.bridge.sockets"])

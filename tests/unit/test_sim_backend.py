@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from harness.processes import until
 
+from dvsim.contract.load import load
 from dvsim.core.probe import Iteration, Record
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq import sim
 from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.pool import Workers

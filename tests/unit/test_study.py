@@ -12,12 +12,12 @@ from harness.processes import until
 from switch_desk import small
 
 import dvsim
+from dvsim.contract.load import load
 from dvsim.errors import OutputError, RunFailed
 from dvsim.fabric.switch import Switch, replication_seed
 from dvsim.fabric.switch.butterfly import analytic_acceptance
 from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
 from dvsim.kinds import study as studies
-from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import METRICS, TABLES
 from dvsim.kinds.switch.text import study_lines
 from dvsim.report import write_results

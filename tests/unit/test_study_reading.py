@@ -6,8 +6,8 @@ import pytest
 from study_runs import MANIFEST, scenario_of, study_of
 
 from dvsim._version import __version__
+from dvsim.contract.load import load
 from dvsim.errors import RunFailed
-from dvsim.kinds.load import load
 from dvsim.scenario.render import to_toml
 from dvsim.study.folder import run_folder, with_hashes
 from dvsim.study.manifest import FORMAT

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import dvsim
+from dvsim.contract.find import kind_of
 from dvsim.errors import OutputError, RunFailed, ScenarioError
-from dvsim.kinds.find import kind_of
 from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept

@@ -6,8 +6,8 @@ import pytest
 from harness.in_process import dvsim
 
 import dvsim as library
+from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study.precision import reached
 from dvsim.study.statistics import STEPS

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from switch_desk import edited, faults, small
 
-from dvsim.kinds.find import OWN
-from dvsim.kinds.load import check_file, is_card, load
+from dvsim.contract import OWN
+from dvsim.contract.load import check_file, is_card, load
 from dvsim.kinds.switch.spec import Hot
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document

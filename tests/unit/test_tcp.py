@@ -2,8 +2,8 @@
 
 import pytest
 
+from dvsim.contract.load import load
 from dvsim.core.schedule import share
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 
 CALM = (

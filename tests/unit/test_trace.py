@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 import pytest
 from trace_rules import check_trace, load_trace
 
+from dvsim.contract.load import load
 from dvsim.emulation.trace import Timeline, write_trace
 from dvsim.emulation.trace.perfetto import most_events
 from dvsim.emulation.trace.runs import simulated_timeline
 from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.hosts.run import run_point
-from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu.trace import _add_cards
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 

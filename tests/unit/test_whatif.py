@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from run_builder import samples, vortex_scenario
 
+from dvsim.contract.load import check_file, load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.kinds.load import check_file, load, load_campaign
 from dvsim.report.blocks import Section
 from dvsim.report.markdown import markdown
 from dvsim.report.pages import report_page

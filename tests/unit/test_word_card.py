@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from dvsim.contract.load import load, load_card
 from dvsim.core import DramRing, VortexCard, Window, WordArrival, WordCard, WordRing
 from dvsim.core.stage import Clock
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.card_error import flow_error
 from dvsim.kinds.rabbitmq.fabric import fabric_of
 from dvsim.kinds.rabbitmq.iteration import run_iteration

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dvsim.contract.find import kind_of
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import point_text
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from dvsim.atomic import write_output
+from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
 from dvsim.study.store import load_result

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dvsim.contract.load import load_card
 from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import (
@@ -23,7 +24,6 @@ from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, searc
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.statistics import Floats
-from dvsim.kinds.load import load_card
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
 from dvsim.study.design import Design, Plan, Trial, planned

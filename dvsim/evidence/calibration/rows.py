@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dvsim.contract.find import kind_of
 from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
 from dvsim.evidence.statistics import Floats, log_error, share_of
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial
 from dvsim.study.points import PointsStudy

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dvsim.contract import OWN
+from dvsim.contract.find import kind_named
+from dvsim.contract.load import load, load_campaign
 from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer
-from dvsim.kinds.find import OWN, kind_named
-from dvsim.kinds.load import load, load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dvsim.contract.find import kind_of
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, points_of, systems_of, why_not
-from dvsim.kinds.find import kind_of
 from dvsim.scenario.spec import Spec
 
 SIZE = "message_bytes"

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.load import load_campaign
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.emulated import Runner, command_of, emulated_runs
 from dvsim.evidence.ledger.influence import served
@@ -20,8 +22,6 @@ from dvsim.evidence.ledger.types import ENOUGH, Ledger, Tally
 from dvsim.evidence.published.goals import goals
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load_campaign
 
 __all__ = ["ENOUGH", "Ledger", "Tally", "gather"]
 

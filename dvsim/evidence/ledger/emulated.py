@@ -11,10 +11,10 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import cast
 
+from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
-from dvsim.kinds.load import load
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 

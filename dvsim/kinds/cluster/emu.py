@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dvsim.broker import Brokers
+from dvsim.contract.kind import Job, Plain
 from dvsim.emulation.alarms import Alarm
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.credentials import credentials_of
@@ -24,7 +25,6 @@ from dvsim.emulation.messages import Asked, Seen
 from dvsim.emulation.queues import Place, measured
 from dvsim.emulation.settings import CLUSTERS, Emulation
 from dvsim.errors import Argument, Fault, RunFailed
-from dvsim.kinds.base import Job, Plain
 from dvsim.kinds.cluster.measures import MS, QUANTILES, quantiles
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.run import PS, consumers_of, deaths_of, factor_of

@@ -6,8 +6,8 @@ import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Job, Keys, Order, Plain
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Keys, Order, Plain
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import MOST_CLIENTS, MOST_NODES, MOST_SECONDS, ROLES, ClusterScenario
 from dvsim.kinds.points import PointsKind

@@ -14,13 +14,13 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from dvsim.contract.kind import Plain
 from dvsim.core.cluster.capacity import Capacity
 from dvsim.core.cluster.disk import Use
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.streams import Streams
 from dvsim.emulation.trace.timeline import Event, Timeline
 from dvsim.errors import RunFailed
-from dvsim.kinds.base import Plain
 from dvsim.kinds.cluster.measures import KB, MS, Left, Sums, monthly
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State

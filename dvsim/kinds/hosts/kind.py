@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Keys, Order
 from dvsim.errors import Fault
-from dvsim.kinds.base import Keys, Order
 from dvsim.kinds.hosts.metrics import METRICS, STAGE_COLUMNS
 from dvsim.kinds.hosts.spec import (
     MOST_BROKERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.kinds.base import Metric
+from dvsim.contract.kind import Metric
 
 METRICS: Mapping[str, Metric] = {
     "rate_in": Metric("msg/s", "rate in", "Messages taken in per second"),

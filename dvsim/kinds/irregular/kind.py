@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from dvsim.contract.kind import Keys, Metric, Order, Own, Plain
 from dvsim.errors import Fault
-from dvsim.kinds.base import Keys, Metric, Order, Own, Plain
 from dvsim.kinds.irregular.spec import (
     LEAST_BUFFER,
     MOST_BUFFER,

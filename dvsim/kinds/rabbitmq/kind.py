@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Job, Keys, Kind, Order, Plain
 from dvsim.errors import Fault
-from dvsim.kinds.base import Job, Keys, Kind, Order, Plain
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
 from dvsim.kinds.rabbitmq.size import fitted, own_scale

@@ -7,9 +7,9 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import Job
 from dvsim.core.probe import Iteration
-from dvsim.kinds.base import Job
-from dvsim.kinds.find import kind_of
 from dvsim.kinds.rabbitmq.sim import Begun, simulate
 from dvsim.kinds.rabbitmq.size import size_facts, size_text
 from dvsim.kinds.rabbitmq.spec import Scenario

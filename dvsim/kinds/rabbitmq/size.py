@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dvsim.kinds.base import Own
+from dvsim.contract.kind import Own
 from dvsim.kinds.rabbitmq.spec import Scenario
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Keys, Order
 from dvsim.errors import Fault, nearest
-from dvsim.kinds.base import Keys, Order
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.switch.metrics import METRICS, TABLES
 from dvsim.kinds.switch.spec import SwitchScenario

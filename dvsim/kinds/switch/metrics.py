@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.kinds.base import Metric
+from dvsim.contract.kind import Metric
 
 METRICS: Mapping[str, Metric] = {
     "offered": Metric("packets"),  # arrived at inputs; of one plane or all: of all

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dvsim.contract.kind import Keys, Metric, Order, Plain, Reading
 from dvsim.errors import Argument, Fault, ScenarioError
-from dvsim.kinds.base import Keys, Metric, Order, Plain, Reading
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
 from dvsim.kinds.workload.skeletons import MOST_CELLS

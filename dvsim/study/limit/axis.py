@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from dvsim.contract.kind import Keys, Order
 from dvsim.errors import Argument, Fault, ScenarioError, nearest
-from dvsim.kinds.base import Keys, Order
 
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
 TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative

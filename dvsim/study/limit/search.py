@@ -23,9 +23,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import Kind, Reading
 from dvsim.errors import Argument, Fault, ScenarioError
-from dvsim.kinds.base import Kind, Reading
-from dvsim.kinds.find import kind_of
 from dvsim.pool import Workers, default_workers
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec

@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How
 from dvsim.core.code import code_version
 from dvsim.errors import Argument, DvsimError, RunFailed, ScenarioError
-from dvsim.kinds.base import How
-from dvsim.kinds.find import kind_of
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
 from dvsim.scenario.find import is_file

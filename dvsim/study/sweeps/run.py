@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How
+from dvsim.contract.load import Template, template
 from dvsim.core.code import code_version
-from dvsim.kinds.base import How
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import Template, template
 from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute

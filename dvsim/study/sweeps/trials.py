@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How
+from dvsim.contract.load import Template
 from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
-from dvsim.kinds.base import How
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import Template
 from dvsim.scenario.document import OVERRIDES
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec

@@ -16,10 +16,10 @@ from damage import DAMAGE, apply, damaged, document_of
 from hypothesis import strategies as st
 from targets import Target
 
+from dvsim.contract.find import kind_named
+from dvsim.contract.load import load
 from dvsim.errors import DvsimError
 from dvsim.evidence.validation import validate
-from dvsim.kinds.find import kind_named
-from dvsim.kinds.load import load
 from dvsim.report import write_results
 from dvsim.session import run_scenarios
 from dvsim.study.points import PointsStudy

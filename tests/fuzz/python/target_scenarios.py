@@ -9,8 +9,8 @@ from case_changes import mutated
 from case_files import Files, lay
 from targets import Target
 
+from dvsim.contract.load import check_file, load
 from dvsim.errors import Fault, ScenarioError
-from dvsim.kinds.load import check_file, load
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 

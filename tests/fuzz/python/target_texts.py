@@ -12,8 +12,8 @@ from case_files import Files
 from target_scenarios import said
 from targets import Target
 
+from dvsim.contract.load import Template, load_campaign, template
 from dvsim.errors import DvsimError, ScenarioError
-from dvsim.kinds.load import Template, load_campaign, template
 from dvsim.kinds.switch.kind import KIND
 from dvsim.scenario.find import resolve_name
 from dvsim.scenario.units import DIMENSIONS, format_value, parse

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import EMULATED
+from dvsim.contract.load import load
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.evidence.calibration import EMULATE
 from dvsim.evidence.least import nearest
-from dvsim.kinds.base import EMULATED
 from dvsim.kinds.cluster.spec import ClusterScenario
-from dvsim.kinds.find import kind_of
-from dvsim.kinds.load import load
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card

@@ -30,8 +30,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, FiniteFloat, create_model, model_validator
 
+from dvsim.contract.kind import Kind
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.kinds.base import Kind
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, KeyPath, Origin, dotted
 from dvsim.scenario.extend import read_chain

@@ -9,11 +9,12 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
+from dvsim.contract import OWN
+from dvsim.contract.check import check
+from dvsim.contract.find import DEFAULT, kind_named, kinds
+from dvsim.contract.kind import Kind
+from dvsim.contract.whatif import is_whatif, variants
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.kinds.base import Kind
-from dvsim.kinds.check import check
-from dvsim.kinds.find import DEFAULT, OWN, kind_named, kinds
-from dvsim.kinds.whatif import is_whatif, variants
 from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card
 from dvsim.scenario.card_kinds import KINDS

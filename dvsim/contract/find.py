@@ -1,7 +1,8 @@
 """Which kinds of scenarios there are, and which one a name or a scenario is of.
 
-The kinds that dvsim brings are listed here by their modules; those that others install are found by
-their entry points in the group ``dvsim.kinds``. A kind is imported when it is first asked for.
+The kinds that dvsim brings are listed in `dvsim.contract` by their modules; those that others
+install are found by their entry points in the group ``dvsim.kinds``. A kind is imported when it is
+first asked for.
 """
 
 from __future__ import annotations
@@ -9,22 +10,13 @@ from __future__ import annotations
 import importlib
 from functools import cache
 
+from dvsim.contract import OWN
+from dvsim.contract.kind import Kind, Metric, Own
 from dvsim.errors import ScenarioError, nearest
-from dvsim.kinds.base import Kind, Metric, Own
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.spec import Spec
 
 GROUP = "dvsim.kinds"
-OWN = {
-    "rabbitmq": "dvsim.kinds.rabbitmq.kind",
-    "switch": "dvsim.kinds.switch.kind",
-    "messaging": "dvsim.kinds.hosts.kind",
-    "cluster": "dvsim.kinds.cluster.kind",
-    "irregular": "dvsim.kinds.irregular.kind",
-    "workload": "dvsim.kinds.workload.kind",
-}
-"""The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
-
 DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless another recognises it
 
 

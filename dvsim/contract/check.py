@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dvsim.contract.kind import Kind
 from dvsim.errors import Fault, nearest
-from dvsim.kinds.base import Kind
 from dvsim.scenario import bounds, find
 from dvsim.scenario.card import card_at
 from dvsim.scenario.document import CARD_ROLES, OVERRIDES, Document, KeyPath, dotted

@@ -1,7 +1,7 @@
 """The contract of a kind of scenario.
 
 A kind is what can be simulated: it says what its files hold, which numbers come out, and how one
-replication is run. The rest of dvsim asks a kind and knows none, see `dvsim.kinds.find` and
+replication is run. The rest of dvsim asks a kind and knows none, see `dvsim.contract.find` and
 docs/own-kind.md.
 """
 
