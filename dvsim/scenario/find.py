@@ -34,9 +34,8 @@ class Entry:
         name: As the user types it.
         path: The file.
         title: Its title, or `UNREADABLE`.
-        kind: ``scenario``, ``switch`` (a scenario of a switch or network alone), ``messaging``
-            (over hosts), ``campaign`` or ``what-if`` (a campaign of scenarios and their variants);
-            for a card its own kind.
+        kind: As its file says it; ``scenario`` of one that names none, ``campaign``, or ``what-if``
+            (a campaign of scenarios and their variants).
     """
 
     name: str
@@ -77,7 +76,7 @@ def list_scenarios() -> list[Entry]:
         head = _head(path)
         if path.name.startswith("_") or head.get("abstract") is True or "lab" in head:
             continue
-        kind = str(head.get("kind", "switch" if "traffic" in head else "scenario"))
+        kind = str(head.get("kind", "scenario"))
         kind = "campaign" if "campaign" in head else kind
         kind = "what-if" if kind == "campaign" and "variant" in head else kind
         entries.append(Entry(scenario_name(path), path, _title(head), kind))

@@ -1,10 +1,13 @@
 """Do imports run one way between the rooms, as CONTRIBUTING.md says?"""
 
+import ast
 import re
 
 import networkx
 import pytest
 from imports import ROOT, imports_of, modules
+
+from dvsim.contract import OWN
 
 EVERYWHERE = {"atomic", "errors", "machine", "_version"}
 BELOW = {  # what each room may know
@@ -169,6 +172,18 @@ def test_no_other_module_imports_the_package_of_a_kind():
 def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
     assert outside_kinds(OF_KINDS) == {}
     assert OF_KINDS.search("if isinstance(sweep.study, MessagingStudy):")
+
+
+def texts_of(path):
+    """Return the strings of a file."""
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return {node.value for node in nodes if isinstance(node, ast.Constant)}
+
+
+def test_scenarios_name_no_kind():
+    named = {path.name: texts_of(path) & OWN.keys() for path in files_of("scenario")}
+    assert {name: kinds for name, kinds in named.items() if kinds} == {}
+    assert "switch" in texts_of(ROOT / "kinds" / "switch" / "kind.py")
 
 
 WORDS_OF_KINDS = re.compile(r"""over_vortex|["'](?:data-vortex|tcp)["']""")
