@@ -1,4 +1,4 @@
-"""Which machine a run was made on, as its manifest says it."""
+"""Which machine a run was made on, as its manifest says it, and where its user keeps files."""
 
 import os
 import platform
@@ -21,6 +21,20 @@ def machine_facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": dict(_versions(PACKAGES)),
     }
+
+
+def user_folder(kind: str, usual: str) -> Path:
+    """Return dvsim's folder among a user's files of a kind: ``$XDG_CACHE_HOME/dvsim``.
+
+    Args:
+        kind: ``CACHE`` or ``STATE``.
+        usual: Below the home, where that is not set; as XDG says, a relative path is none, either.
+
+    Raises:
+        RuntimeError: If there is no home.
+    """
+    base = os.environ.get(f"XDG_{kind}_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / usual) / "dvsim"
 
 
 def _cpu_model() -> str:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dvsim.errors import DvsimError, OutputError
+from dvsim.machine import user_folder
 from dvsim.native import emulator_prefix
 
 FLAGS = ("-std=c11", "-O2", "-g", "-pthread")
@@ -47,7 +48,8 @@ def vicbridge(prefix: Path | None = None) -> Path:
     linked, version = _librabbitmq()
     flags += linked
     read = [*sources, *sorted((prefix / "include").glob("*.h"))]
-    folder = _cache() / f"vicbridge-{_digest(read, [*compiler, *flags, version])}"
+    digest = _digest(read, [*compiler, *flags, version])
+    folder = user_folder("CACHE", ".cache") / f"vicbridge-{digest}"
     program = folder / "vicbridge"
     if not os.path.isfile(program):  # noqa: PTH113 - that of pathlib raises
         files = [str(path) for path in sources if path.suffix == ".c"]
@@ -90,11 +92,6 @@ def _librabbitmq() -> tuple[list[str], str]:
             raise DvsimError(f"vicbridge needs librabbitmq, which is not installed: {ADVICE}")
         answers.append(done.stdout)
     return shlex.split(answers[0]), answers[1].strip()
-
-
-def _cache() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "dvsim"
 
 
 def _digest(files: Sequence[Path], words: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import stat
 import subprocess
@@ -21,6 +20,7 @@ from dvsim.broker.private_folder import unusable
 from dvsim.broker.process import age_s, resident_bytes
 from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
+from dvsim.machine import user_folder
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ class Look:
 
 def default_folder() -> Path:
     """Return where nodes are written down if nothing else is said."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "dvsim" / "broker"
+    return user_folder("STATE", ".local/state") / "broker"
 
 
 def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) -> tuple[State, bool]:

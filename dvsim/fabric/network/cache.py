@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any
 
 from dvsim.atomic import write_file
 from dvsim.core import source_digest
+from dvsim.machine import user_folder
 
 Document = dict[str, Any]
 _MEMORY: dict[str, Document] = {}
@@ -45,9 +45,8 @@ def kept(name: str, measure: Callable[[], Document], **depends_on: object) -> Do
 
 def folder() -> Path:
     """Return where measurements are kept."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
     with suppress(RuntimeError):  # nobody's home
-        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "dvsim"
+        return user_folder("CACHE", ".cache")
     return Path("/nonexistent")
 
 
