@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from dvsim.cli.options import RunOptions, typed_text, with_options
+from dvsim.cli.plain_text import WIDTH
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import CriterionFailed, ScenarioError
 
@@ -89,7 +90,7 @@ def validate_against(
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
-        tell(lines(lab_sections(judged, data)), indent=2)
+        tell(lines(lab_sections(judged, data)), indent=2, width=WIDTH)
         for run in runs:
             if run.folder is not None:
                 say(f"kept {run.scenario.name}: {run.folder}")

@@ -11,6 +11,7 @@ import click
 
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import MADE, FormFile, folder_option, json_option, typed_text
+from dvsim.cli.plain_text import WIDTH
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
 
@@ -63,7 +64,7 @@ def compare(
     if as_json:
         click.echo(json.dumps(comparison.as_json(), allow_nan=False))
         return
-    tell(lines(comparison_sections(comparison)), indent=2)
+    tell(lines(comparison_sections(comparison)), indent=2, width=WIDTH)
     if report is not None:
         say(f"report: {report}")
 

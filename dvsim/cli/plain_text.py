@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-_INDENT, _WIDTH = "  ", 100  # of sentences
+_INDENT, WIDTH = "  ", 100  # of sentences
 
 # control characters but the line feed, and those that turn the direction of the text around them
 _CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 def wrapped(text: str) -> list[str]:
     """Break a sentence below a heading into lines, but not between a figure and its unit."""
-    lines = textwrap.wrap(_glued(text), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    lines = textwrap.wrap(_glued(text), WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return [line.replace("\xa0", " ") for line in lines]
 
 

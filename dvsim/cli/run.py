@@ -12,7 +12,7 @@ import click
 from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
-from dvsim.cli.plain_text import wrapped
+from dvsim.cli.plain_text import WIDTH, wrapped
 from dvsim.cli.terminal import say, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
 from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from dvsim.study.run import Run
     from dvsim.study.table import Table
     from dvsim.study.whatif import Answer
-
-WIDTH = 100  # characters of a sentence
 
 
 @click.command()

@@ -18,7 +18,7 @@ from typing import Any
 
 from dvsim.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.errors import Advice, Argument, OutputError, RunFailed
-from dvsim.scenario.find import is_file, is_folder, out_of_reach
+from dvsim.scenario.find import is_file, is_folder, nearest_beside, out_of_reach
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.manifest_schema import misshapen
@@ -186,6 +186,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not is_file(path):
         what = "it has no manifest.json" if is_folder(folder) else "there is no such folder"
         what = out_of_reach(path) or what
+        near = None if is_folder(folder) else nearest_beside(folder, is_folder)
+        what += f"; did you mean '{near}'?" if near else ""
         first = _inside(folder) if is_folder(folder) else None
         more = f"; there are in it: {first.parent.parent}/*" if first else ""
         raise RunFailed(f"{folder} is not a run: {what}{more}")

@@ -83,7 +83,7 @@ def kept_of(name: str, root: Path) -> list[Kept]:
 def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
     """Return the error that one result alone cannot be compared, with what is kept besides."""
     message = f"a comparison needs two runs; here is one: {found}"
-    kept = [run.folder for name in names for run in kept_of(name, root)]
+    kept = [run.folder for name in dict.fromkeys(names) for run in kept_of(name, root)]
     others = [str(folder) for folder in reversed(kept) if folder != found]
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""

@@ -91,6 +91,9 @@ def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
     assert float(payload) == pytest.approx(32 * float(messages), rel=0.01)
     assert spread == same and spread.endswith("%")
     assert "2/1: paired over replications: seed 1 drew the same numbers for both" in done.stdout
+    assert [
+        line for line in done.stdout.splitlines() if len(line) > 100 and "/runs/" not in line
+    ] == []
 
 
 def test_runs_are_named_by_what_differs(tmp_path):

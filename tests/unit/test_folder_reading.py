@@ -30,6 +30,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 
 
 def test_a_folder_that_is_not_a_run_is_named(tmp_path):
+    (tmp_path / "nones").mkdir()
+    with pytest.raises(RunFailed, match=r"no such folder; did you mean '.*/nones'\?"):
+        load_result(tmp_path / "none")
     with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json"):
         load_result(tmp_path)
 
