@@ -46,16 +46,14 @@ class Emulator:
 
         return once(f"{name} for the emulator, {self.name}", make) / name
 
-    def run(
-        self, cards: int, name: str | Path, *arguments: str, options=SMALL, env=None, timeout=200
-    ):
+    def run(self, cards: int, name: str | Path, *arguments: str, options=SMALL, env=None):
         """Run a program under vicrun: one of programs/, or another."""
         program = self.program(name) if isinstance(name, str) else name
         vicrun = str(self.prefix / "bin" / "vicrun")
         command = [*self.before, vicrun, "-n", str(cards), *options, "--"]
         return subprocess.run(
             [*command, str(program), *arguments],
-            capture_output=True, text=True, check=False, timeout=patience(timeout),
+            capture_output=True, text=True, check=False, timeout=patience(200),
             env={**os.environ, **(env or {})},
         )  # fmt: skip
 

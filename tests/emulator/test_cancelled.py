@@ -13,10 +13,10 @@ from emulator_build import SMALL
 )  # fmt: skip
 def test_a_cancelled_thread_leaves_nothing_locked(emulator, mode, how):
     """In model time a wait ends first, and then the thread; functional ones act on it."""
-    done = emulator.run(2, "cancelled", how, options=[*SMALL, "--mode", mode], timeout=60)
+    done = emulator.run(2, "cancelled", how, options=[*SMALL, "--mode", mode])
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_it_leads_to_no_bad_access(sanitized):
-    done = sanitized.run(2, "cancelled", "waits", timeout=60)
+    done = sanitized.run(2, "cancelled", "waits")
     assert (done.returncode, done.stderr) == (0, "")

@@ -270,7 +270,7 @@ def test_without_confirms_nothing_is_kept(job, tmp_path):
 
 
 def test_a_bridge_that_is_not_there_is_given_up(job, tmp_path):
-    job([2, *publish(5, 8, "--timeout", "200ms")], code=1)
+    job([2, *publish(5, 8, "--timeout", "2s")], code=1)
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["messages"] == 5 and report["unconfirmed"] == 5
 

@@ -16,5 +16,5 @@ def test_the_same_with_sanitizers(sanitized):
 
 
 def test_who_waits_for_another_thread_to_receive_notices_a_death(emulator):
-    done = emulator.run(2, "client_inbox_death", timeout=60)
+    done = emulator.run(2, "client_inbox_death")
     assert (done.returncode, "FAILED" in done.stderr) == (137, False), done.stderr

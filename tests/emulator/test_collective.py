@@ -57,7 +57,7 @@ def test_what_is_wrong_with_a_call_is_said(emulator, mode):
 @pytest.mark.parametrize("part", ["0", "1", "2", "3", None])
 def test_lists_that_differ_fail_that_opening_and_no_later_one(emulator, part, mode):
     env = {} if part is None else {"PART": part}
-    good(emulator.run(3, "lists_twice", options=[*SMALL, *mode], env=env, timeout=100))
+    good(emulator.run(3, "lists_twice", options=[*SMALL, *mode], env=env))
 
 
 @pytest.mark.parametrize("mode", [[], REORDER, TIMED], ids=["functional", "reordered", "timed"])
@@ -66,7 +66,7 @@ def test_a_card_that_refuses_an_opening_is_not_taken_for_one_that_has_it_open(em
 
 
 def test_who_writes_over_a_counter_of_teams_keeps_no_call_waiting(emulator):
-    good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER], timeout=60))
+    good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER]))
 
 
 def test_fewer_counters(emulator):
@@ -88,16 +88,16 @@ def test_a_card_that_dies_in_any_step_ends_the_call_of_the_others(sanitized, cal
 @pytest.mark.parametrize("how", ["closed", "ends", "quits", "never"])
 def test_a_program_that_ends_is_missed_by_the_next_call_only(emulator, how, mode):
     options = [*SMALL, *mode]
-    good(emulator.run(3, "collective_left", options=options, env={"HOW": how}, timeout=20))
+    good(emulator.run(3, "collective_left", options=options, env={"HOW": how}))
 
 
 @pytest.mark.parametrize("options", [[], REORDER, TIMED], ids=["functional", "reorder", "timed"])
 def test_who_closes_and_opens_many_other_teams_has_left_only_if_it_sent_nothing(emulator, options):
-    good(emulator.run(3, "collective_hidden", options=[*SMALL, *options], timeout=60))
+    good(emulator.run(3, "collective_hidden", options=[*SMALL, *options]))
 
 
 def test_who_has_waited_for_hours_still_notices_that_another_card_leaves(emulator):
-    good(emulator.run(2, "collective_patient", options=SMALL, timeout=30))
+    good(emulator.run(2, "collective_patient", options=SMALL))
 
 
 @pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])

@@ -87,7 +87,7 @@ class Job:
             self.lines.append(line.strip())
 
     def wait_for(self, true, what):
-        until(lambda: true() or not self.reader.is_alive(), what, 60)
+        until(lambda: true() or not self.reader.is_alive(), what)
         assert true(), (what, self.lines)
 
     def peer(self):
@@ -113,7 +113,7 @@ class Job:
         """Wait until every row has ended; return what they said."""
         rows = set(self.rows) - set(but)
         try:
-            until(lambda: rows <= set(self.said()) or not self.reader.is_alive(), "all waits", 60)
+            until(lambda: rows <= set(self.said()) or not self.reader.is_alive(), "all waits")
         finally:
             print(self.lines)  # shown if it fails
         return {row: self.said().get(row, "waits") for row in rows}
@@ -141,7 +141,7 @@ def job(emulator, program, mode, rows, peer="sleeps", behind_shell=False, over=N
     try:
         yield made
         made.commands.close()
-        assert made.process.wait(15) is not None
+        assert made.process.wait(200) is not None
     finally:
         with suppress(ProcessLookupError):
             os.killpg(made.process.pid, signal.SIGKILL)
@@ -210,7 +210,7 @@ def test_the_launcher_is_killed(emulator, program, mode, rows):
         ends(started, mode, "launcher killed")
     with job(emulator, program, mode, rows[:1]) as started:
         started.process.kill()
-        until(lambda: not started.reader.is_alive(), "its children to end", 15)
+        until(lambda: not started.reader.is_alive(), "its children to end")
 
 
 @in_jobs
@@ -258,7 +258,7 @@ def test_over_hosts(emulator, program, hosts, tmp_path, rows, event):
             started.ask("c")
         elif event == "launcher killed":
             started.process.kill()
-            until(lambda: not started.reader.is_alive(), "its programs to end", 60)
+            until(lambda: not started.reader.is_alive(), "its programs to end")
             return
         else:
             number = signal.SIGKILL if event == "peer killed" else signal.SIGUSR1

@@ -76,6 +76,6 @@ def test_python_hears_that_words_are_lost(emulator):
 
 
 def test_in_model_time_the_card_holds_what_does_not_fit(emulator):
-    done = emulator.run(2, "full_at_close", options=[*SMALL, "--mode", "timed"], timeout=60)
+    done = emulator.run(2, "full_at_close", options=[*SMALL, "--mode", "timed"])
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(done.stdout.splitlines()) == ["card 0 closed: good", "card 1 closed: good"]

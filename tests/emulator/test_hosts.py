@@ -17,6 +17,8 @@ from test_death import DIED, ENDED, gone
 
 PATIENT = ["--host-timeout", "20s"]
 """For jobs in which no host is to be lost, however slow this machine is."""
+LOST = ["--host-timeout", "4s"]
+"""For jobs in which one is: a slow machine may be silent for the usual 400 ms by itself."""
 MARK = {"VIC_TEST": f"hosts of {os.getpid()}"}
 """In the environment of all processes of the jobs of this file, vichosts too."""
 
@@ -26,11 +28,11 @@ def command(emulator, options, program, *arguments):
     return [vicrun, *SMALL, *options, "--", str(program), *arguments]
 
 
-def run(emulator, options, name, *arguments, timeout=200):
+def run(emulator, options, name, *arguments):
     program = emulator.program(name) if isinstance(name, str) else name
     return subprocess.run(
         command(emulator, options, program, *arguments),
-        capture_output=True, text=True, check=False, timeout=timeout, env=os.environ | MARK,
+        capture_output=True, text=True, check=False, timeout=200, env=os.environ | MARK,
     )  # fmt: skip
 
 
@@ -84,7 +86,9 @@ def test_answers_by_way_of_a_third_host_come_before_the_end_of_who_asked(emulato
 
 def test_output_of_all_hosts_comes_back(emulator, hosts):
     script = "echo card $VIC_CARD of $VIC_CARDS; echo aside >&2; exit $((VIC_CARD * 5))"
-    done = run(emulator, [*hosts.options(1, 2), "--prefix"], Path("/bin/sh"), "-c", script)
+    done = run(
+        emulator, [*hosts.options(1, 2), *PATIENT, "--prefix"], Path("/bin/sh"), "-c", script
+    )
     said = [f"[{card}] card {card} of 3" for card in range(3)]
     assert sorted(done.stdout.splitlines()) == said
     assert [line for line in sorted(done.stderr.splitlines()) if "aside" in line] == [
@@ -117,11 +121,10 @@ def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
 
 
 def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
-    """It is after 400 ms of silence, not when TCP gives up after minutes."""
+    """It is after a while of silence, not when TCP gives up after minutes."""
     mark = f"cut-{os.getpid()}"
-    process = begun(emulator, hosts, mark=mark)
+    process = begun(emulator, hosts, *LOST, mark=mark)
     try:
-        time.sleep(0.2)
         hosts.cut(off=True)
         start = time.monotonic()
         output = [process.stdout.readline() for _ in range(3)]
@@ -131,10 +134,10 @@ def test_a_host_that_is_cut_off_is_lost(emulator, hosts):
         process.kill()
         hosts.cut(off=False)
     assert output == [DIED + "\n"] * 3
-    assert took < patience(5)
+    assert took < patience(20)
     assert process.returncode == 1
     for one, other in (hosts.names, hosts.names[::-1]):
-        assert f"host {one}: host {other} has not been heard of for 400 ms" in errors
+        assert f"host {one}: host {other} has not been heard of for 4000 ms" in errors
     assert gone(mark)
     assert nothing_is_left()
 
@@ -201,7 +204,7 @@ def test_a_port_scanner_hurts_nobody(emulator, hosts):
 def test_a_host_that_is_stopped_is_lost(emulator, hosts):
     """SIGSTOP goes to its vichost and programs. The other host ends, and so does the launcher."""
     mark = f"stopped-{os.getpid()}"
-    process = begun(emulator, hosts, mark=mark)
+    process = begun(emulator, hosts, *LOST, mark=mark)
     try:
         listed = namespaces.run("ip", "netns", "pids", hosts.names[1])
         for pid in map(int, listed.split()):
@@ -211,7 +214,7 @@ def test_a_host_that_is_stopped_is_lost(emulator, hosts):
         process.kill()
     assert (process.returncode, DIED in output) == (1, True)
     first, second = hosts.names
-    assert f"host {first}: host {second} has not been heard of for 400 ms" in errors
+    assert f"host {first}: host {second} has not been heard of for 4000 ms" in errors
     assert gone(mark)
     assert nothing_is_left()
 
@@ -219,7 +222,7 @@ def test_a_host_that_is_stopped_is_lost(emulator, hosts):
 def refused(emulator, options, *program):
     """Return exit code and errors of a job that cannot begin; vicrun waits 8 s for hosts."""
     start = time.monotonic()
-    done = run(emulator, options, *(program or ("calls",)))
+    done = run(emulator, [*options, *PATIENT], *(program or ("calls",)))
     assert time.monotonic() - start < patience(20)
     assert nothing_is_left()
     return done.returncode, done.stderr
@@ -369,7 +372,7 @@ def test_a_file_of_hosts(emulator, hosts, tmp_path):
     """Only the launcher reads it."""
     file = tmp_path / "hosts"
     file.write_text(f"# two\n{hosts.names[0]} 1\n{hosts.names[1]} slots=2\n")
-    options = ["--hosts-file", str(file), *hosts.options(1, 2)[2:]]
+    options = ["--hosts-file", str(file), *hosts.options(1, 2)[2:], *PATIENT]
     done = run(emulator, options, Path("/bin/sh"), "-c", "echo $VIC_CARD")
     assert sorted(done.stdout.split()) == ["0", "1", "2"]
     assert done.returncode == 0

@@ -83,13 +83,16 @@ def test_those_who_join_are_cards_as_others(serve, emulator):
 
 def test_a_host_that_had_ended_goes_on_when_somebody_joins_there(serve, emulator):
     """The job ends with the last program that joined, on whichever host."""
-    after = f"until test -e here; do sleep 0.01; done; exec {emulator.program('opens')}"
-    job = serve(2, 1, first=("/bin/sh", "-c", after))
-    first = job.begin(0, "sh", "-c", "echo >here; until test -e over; do sleep 0.01; done; rm here")
-    until((job.folder / "here").exists, "a program that joined")
-    last = job.begin(1, "sh", "-c", "touch over; sleep 0.3; rm over")
+    after = "until test -e {}; do sleep 0.01; done; "
+    opens = f"{after.format('first')} exec {emulator.program('opens')}"
+    job = serve(2, 1, first=("/bin/sh", "-c", opens))
+    first = job.begin(0, "sh", "-c", f"touch first; {after.format('last')}")
+    until((job.folder / "first").exists, "a program that joined")
+    last = job.begin(1, "sh", "-c", f"touch last; {after.format('over')}")
+    assert result(first) == (0, "", "")
+    (job.folder / "over").touch()
     assert result(last) == (0, "", "")
-    assert (result(job.process), result(first)[0]) == ((0, "0 \n", ""), 0)
+    assert result(job.process) == (0, "0 \n", "")
 
 
 def runs(pid):

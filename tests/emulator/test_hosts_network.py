@@ -66,9 +66,9 @@ def test_two_jobs_at_once_on_the_same_hosts(emulator, hosts):
 
 
 @pytest.mark.parametrize("name", ["exchange", "surprise", "messages"])
-def test_a_cut_that_heals(emulator, hosts, name):
-    """All programs begin, and none gets further than to its first word for the other host."""
-    script = 'echo begun >&2; sleep 0.1; exec "$0"'
+def test_a_cut_that_heals(emulator, hosts, tmp_path, name):
+    """All programs begin before the cut, and send their first word to the other host in it."""
+    script = f'echo begun >&2; until test -e {tmp_path}/cut; do sleep 0.01; done; exec "$0"'
     job = subprocess.Popen(
         command(emulator, [*hosts.options(1, 2), *PATIENT], "/bin/sh", "-c", script,
                 str(emulator.program(name))),
@@ -77,6 +77,7 @@ def test_a_cut_that_heals(emulator, hosts, name):
     try:
         assert [job.stderr.readline() for _ in range(3)] == ["begun\n"] * 3
         hosts.cut(off=True)
+        (tmp_path / "cut").touch()
         start = time.monotonic()
         time.sleep(CUT_S)
         assert job.poll() is None

@@ -12,7 +12,7 @@ from test_return import RESTART, check_flushed, deaths
 def again(emulator, hosts, cards, name, *arguments, options=()):
     """Run a job whose killed programs are started again; it has to succeed. Return its output."""
     options = [*hosts.options(*cards), *PATIENT, *RESTART, *options]
-    done = run(emulator, options, name, *arguments, timeout=100)
+    done = run(emulator, options, name, *arguments)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -122,7 +122,7 @@ def test_model_time_is_one_clock_already(emulator, hosts, tmp_path):
 
 
 def test_a_full_disk(emulator, hosts):
-    done = run(emulator, [*hosts.options(1, 1), "--trace", "/dev/full"], "calls")
+    done = run(emulator, [*hosts.options(1, 1), *PATIENT, "--trace", "/dev/full"], "calls")
     assert done.returncode == 1
     here = socket.gethostname()
     assert f"vicrun: --trace: host {here}: cannot write '/dev/full': No space left" in done.stderr

@@ -350,7 +350,7 @@ def test_an_interrupt_at_the_terminal_of_a_job_comes_once_to_all_who_joined(emul
         assert there.stdout.readline() == "ready\n"
         os.write(terminal, b"\x03")
         assert here.stdout.readline() == "interrupted 1\n"
-        told, _, _ = select.select([there.stdout], [], [], 30)
+        told, _, _ = select.select([there.stdout], [], [], 200)
         assert told and there.stdout.readline() == "interrupted 1\n"
         stack.pop_all()
         os.kill(job, signal.SIGTERM)

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from emulator_build import PROGRAMS, SMALL, build
+from test_death import DIED
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,7 @@ def test_who_is_killed_was_opened_before_it_was_asked_for(emulator, tmp_path, mo
         asked = [line.split()[1] for line in lines if line.startswith("ask")]
         if asked and done.stdout.count("0 \n") == 2:  # it was slow to open its card
             break
+    assert (done.returncode, DIED in done.stdout) == (137, policy == "end")
     assert "card 1 ended with exit code 137" in done.stderr
     shells = dict(map(str.split, (tmp_path / "shells").read_text().splitlines()))
     assert not [line for line in lines if line.startswith("kill")]

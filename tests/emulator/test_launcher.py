@@ -87,8 +87,18 @@ def test_a_program_that_cannot_be_run_is_named(emulator, program, code):
     assert done.stderr.count("\n") == 1
 
 
-def test_the_first_exit_code_that_is_not_0_is_returned(emulator):
-    script = "test $VIC_CARD = 2 && exit 7; test $VIC_CARD = 0 && sleep 0.3 && exit 8; exit 0"
+def ends_in_turn(folder):
+    """Return two lines of shell: one ends with 7, and one with 8 when vicrun has noticed that."""
+    number = folder / "number"
+    first = f"echo $$ >{number}.new; mv {number}.new {number}; exit 7"
+    second = f"until test -e {number}; do sleep 0.01; done; "
+    second += f"while kill -0 $(cat {number}); do sleep 0.01; done 2>/dev/null; exit 8"
+    return first, second
+
+
+def test_the_first_exit_code_that_is_not_0_is_returned(emulator, tmp_path):
+    first, second = ends_in_turn(tmp_path)
+    script = f"case $VIC_CARD in 2) {first};; 0) {second};; esac"
     assert vicrun(emulator, "-n", "3", *SMALL, "sh", "-c", script).returncode == 7
     assert vicrun(emulator, "-n", "3", *SMALL, "true").returncode == 0
 
@@ -124,7 +134,7 @@ def test_a_reader_of_the_output_that_goes_away_stops_nobody(emulator):
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(30) == 0
+        assert process.wait(200) == 0
 
 
 def test_the_check_reports_each_counter_once(emulator):
@@ -156,12 +166,12 @@ def test_reordering_reorders(emulator):
 
 
 def test_a_stalled_card_does_not_answer_and_a_slow_engine_takes_longer(emulator):
-    faults = ["--fault", "stall card=1 at=10ms for=40ms", "--fault", "dma-slow=10000"]
+    faults = ["--fault", "stall card=1 at=10ms for=2s", "--fault", "dma-slow=10000"]
     done = emulator.run(2, "opens", "clock", options=[*SMALL, *faults])
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("card")]
     longest = {row[1]: int(row[3]) for row in rows}
-    assert longest["1"] > 20_000_000  # of 40 ms; it may have begun late
+    assert longest["1"] > 20_000_000  # of 2 s; it may have begun late
     assert all(int(row[5]) >= 10_000_000 for row in rows)  # 10,000 times dma_setup, 1 us
 
 

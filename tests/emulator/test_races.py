@@ -45,14 +45,14 @@ def test_cards_that_have_left_still_answer_and_take(emulator, mode, order):
 @pytest.mark.parametrize("what", ["barrier", "queries"])
 def test_a_wait_ends_when_all_others_have_ended_and_nothing_comes(emulator, what):
     """Over hosts: the same program in over_hosts.py."""
-    done = emulator.run(2, "far_ends", what, options=SMALL, timeout=60)
+    done = emulator.run(2, "far_ends", what, options=SMALL)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("what", ["words", "fifo", "words-here", "fifo-here"])
 def test_answers_to_a_third_card_come_before_the_end_of_who_asked(emulator, what):
     """Over hosts: over_hosts.py, and test_hosts.py."""
-    done = emulator.run(3, "far_ends", what, options=SMALL, timeout=60)
+    done = emulator.run(3, "far_ends", what, options=SMALL)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
@@ -60,23 +60,23 @@ def test_answers_to_a_third_card_come_before_the_end_of_who_asked(emulator, what
     "options", [[], ["--reorder", "1"], ["--mode", "timed"]], ids=["functional", "reorder", "timed"]
 )
 def test_a_flush_that_ends_has_asked_who_has_ended_once_more(emulator, options):
-    done = emulator.run(2, "message_last", options=[*SMALL, *options], timeout=60)
+    done = emulator.run(2, "message_last", options=[*SMALL, *options])
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("seed", ["6", "8"])
 def test_a_poll_that_ends_looks_at_what_was_only_half_there(emulator, seed):
-    done = emulator.run(2, "message_polled", options=[*SMALL, "--reorder", seed], timeout=60)
+    done = emulator.run(2, "message_polled", options=[*SMALL, "--reorder", seed])
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 def test_a_flush_that_ends_takes_what_the_receiving_thread_has_not_taken(emulator):
-    done = emulator.run(2, "client_last", timeout=60)
+    done = emulator.run(2, "client_last")
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("order", [[], ["--reorder", "1"]], ids=["in-order", "reordered"])
 def test_a_send_to_a_full_fifo_that_nobody_reads_ends(emulator, order):
     """Over hosts: the same program in over_hosts.py."""
-    done = emulator.run(3, "nobody_reads", options=[*SMALL, *order], timeout=60)
+    done = emulator.run(3, "nobody_reads", options=[*SMALL, *order])
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

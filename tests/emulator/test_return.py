@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from emulator_build import PROGRAMS, SMALL, build
 from test_death import DIED, ENDED, gone, opened, start
-from test_launcher import vicrun
+from test_launcher import ends_in_turn, vicrun
 
 AGAIN = "it is started again"
 RESTART = (*SMALL, "--if-killed", "restart:0")
@@ -62,8 +62,9 @@ def test_a_program_that_cannot_be_run_is_not_tried_again(emulator):
     assert (done.returncode, deaths(done)) == (127, [])
 
 
-def test_the_exit_code_of_one_that_left_is_returned(emulator):
-    script = "test $VIC_CARD = 1 && exit 7; sleep 0.2"
+def test_the_exit_code_of_one_that_left_is_returned(emulator, tmp_path):
+    first, second = ends_in_turn(tmp_path)
+    script = f"case $VIC_CARD in 1) {first};; 0) ({second}); esac; exit 0"
     done = vicrun(emulator, "-n", "2", *SMALL, "--if-killed", "leave", "sh", "-c", script)
     assert done.returncode == 7
     assert done.stderr == "vicrun: card 1 ended with exit code 7; the others go on\n"

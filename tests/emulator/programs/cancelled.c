@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     } else {
         OK(vic_counter_wait(card, END, VIC_FOREVER));
     }
-    OK(vic_barrier(card, 5 * (uint64_t)SECOND));
+    OK(vic_barrier(card, LONG));
     OK(vic_close(card));
     return 0;
 }

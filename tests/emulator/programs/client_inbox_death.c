@@ -67,7 +67,7 @@ void run(const struct self *self)
     }
     OK(status);
     OK(vic_client_publish(client, 1, "t", body, 1, LONG));
-    status = vic_client_flush(client, 10 * (uint64_t)SECOND);
+    status = vic_client_flush(client, LONG);
     goes_on = 0;
     CHECK(pthread_join(thread, NULL) == 0);
     IS(status, VIC_EPEER);

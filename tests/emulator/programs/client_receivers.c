@@ -7,7 +7,6 @@
 #define SHORT (2 * UINT64_C(1000000))
 #define FULL "window_bytes of the client, 2000, are full of messages that were received and not taken, and "
 #define CALL ": call vic_client_recv"
-#define PATIENT (5 * (uint64_t)SECOND)
 
 static vic_t *card;
 static vic_client_t *client;
@@ -61,9 +60,9 @@ static void a_receiver_that_has_ended(void)
     static const char body[500];
     open_it();
     CHECK(pthread_join(start(receive_once), NULL) == 0);
-    IS(fill_up(PATIENT), VIC_ENOSPC);
+    IS(fill_up(LONG), VIC_ENOSPC);
     CHECK(strcmp(vic_error_detail(), FULL "no confirm is awaited that could get past them" CALL) == 0);
-    IS(vic_client_publish(client, 0, "t", body, sizeof body, PATIENT), VIC_ENOSPC);
+    IS(vic_client_publish(client, 0, "t", body, sizeof body, LONG), VIC_ENOSPC);
     CHECK(strcmp(vic_error_detail(), FULL "card 0, which has to confirm, has sent something else before" CALL) == 0);
     OK(vic_client_close(client));
 }
@@ -79,7 +78,7 @@ static void one_that_lives(void)
     IS(fill_up(SHORT), VIC_ETIMEDOUT);
     goes_on = 0;
     CHECK(pthread_join(other, NULL) == 0);
-    IS(fill_up(PATIENT), VIC_ENOSPC);
+    IS(fill_up(LONG), VIC_ENOSPC);
     OK(vic_client_close(client));
 }
 
@@ -90,7 +89,7 @@ static void *receive_and_fill(void *nothing)
     while (goes_on < 2) {
         vic_relax(card);
     }
-    IS(fill_up(PATIENT), VIC_ENOSPC);
+    IS(fill_up(LONG), VIC_ENOSPC);
     return nothing;
 }
 
@@ -121,7 +120,7 @@ static void *receive_from_many(void *nothing)
 static void many_clients(void)
 {
     CHECK(pthread_join(start(receive_from_many), NULL) == 0);
-    IS(fill_up(PATIENT), VIC_ENOSPC);
+    IS(fill_up(LONG), VIC_ENOSPC);
     OK(vic_client_close(client));
 }
 

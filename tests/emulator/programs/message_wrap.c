@@ -28,7 +28,7 @@ int main(void)
     OK(vic_write(card, ring_at(&m->layout, 0, position) + 1, &none, 1)); /* the first is damaged */
     for (unsigned char i = 0; i < MESSAGES; i++) {
         memset(sent, i, sizeof sent);
-        OK(vic_message_recv(m, NULL, got, sizeof got, &n, 5 * (uint64_t)SECOND));
+        OK(vic_message_recv(m, NULL, got, sizeof got, &n, LONG));
         CHECK(n == sizeof got && memcmp(got, sent, sizeof got) == 0);
     }
     OK(vic_message_flush(m, LONG));

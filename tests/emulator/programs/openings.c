@@ -123,7 +123,7 @@ static void hold(int number)
 
 static void *wait_for_ever(void *card)
 {
-    IS(vic_counter_wait(card, 0, 3 * (uint64_t)SECOND), VIC_ECLOSED);
+    IS(vic_counter_wait(card, 0, LONG), VIC_ECLOSED);
     return NULL;
 }
 
