@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -286,6 +287,10 @@ class Kind:
     def result(self) -> Callable[..., Own]:
         """What makes a result of scenario, seed, replications, folder, manifest and `tables`."""
         raise NotImplementedError
+
+    def values(self, metric: str, readings: Sequence[Any]) -> list[float]:
+        """Return a metric of each of some replications of a point, as a study of them has it."""
+        return [reading.metrics.get(metric, nan) for reading in readings]
 
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield a result as people read it: lines, and tables (`dvsim.study.table.Table`)."""

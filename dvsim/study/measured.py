@@ -118,7 +118,13 @@ def measured(result: Result) -> Measured:
         name: kind.metric(name)._replace(unit=unit) for name, unit in kind.metrics(scenario).items()
     }
     keys = PointKeys.of(scenario)
-    values, flow = result.by_replication(), frozenset(result.flow_errors())
+    values = {
+        (point, name): each
+        for point, numbers in enumerate(kind.point_numbers(scenario, kind.brief(result)))
+        for name, each in numbers.each.items()
+        if each
+    }
+    flow = frozenset(result.flow_errors())
     return Measured(result, _there(metrics, values), result.SHOWN, keys, values, flow)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from dvsim.contract import OWN
 from dvsim.contract.find import kind_named
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.paired import Each
 from dvsim.study.statistics import Estimate, estimate
 
 
@@ -21,15 +21,20 @@ class PointNumbers:
 
     Attributes:
         inner: The keys that the scenario itself varies, with their values; empty for a system.
-        results: By name.
+        each: By name, the value in each replication; what is not a number is absent.
         bottleneck: What limits it, `dvsim.study.stages.Limit` in words; empty of a study.
         note: Why the figures depend on how long it ran; empty if they do not.
     """
 
     inner: Mapping[str, float | str]
-    results: Mapping[str, Estimate]
+    each: Mapping[str, Each]
     bottleneck: str = ""
     note: str = ""
+
+    @cached_property
+    def results(self) -> Mapping[str, Estimate]:
+        """The means with their intervals, by name."""
+        return {name: estimate(values.values()) for name, values in self.each.items()}
 
 
 def in_order(names: Sequence[str]) -> list[str]:
@@ -58,15 +63,20 @@ def of_points(
             settled.
         metrics: Which of them are the numbers.
     """
-    values = {name: np.asarray(table[name]) for name in metrics}
-    points = np.asarray(table["point"])
-    notes = np.asarray(table.get("notes", [""] * len(points)), dtype=object)
+    columns, rows = {name: table[name] for name in metrics}, dict[int, list[int]]()
+    for row, point in enumerate(table["point"]):
+        rows.setdefault(int(point), []).append(row)
+    replications, notes = table["replication"], table.get("notes")
     entries = []
     for number, keys in enumerate(scenario.points):
-        rows = points == number
-        results = {name: estimate(column[rows].tolist()) for name, column in values.items()}
+        own = rows.get(number, [])
+        each = {
+            name: {replications[r]: column[r] for r in own if column[r] == column[r]}
+            for name, column in columns.items()
+        }
         inner = {key: _plain(value) for key, value in keys.items()}
-        entries.append(PointNumbers(inner, results, note=note_of(notes[rows].tolist())))
+        note = note_of([notes[row] for row in own]) if notes else ""
+        entries.append(PointNumbers(inner, each, note=note))
     return entries
 
 

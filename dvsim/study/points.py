@@ -131,17 +131,6 @@ class PointsStudy(Points):
         values = self.points[self.points["point"] == point][name].to_numpy(dtype=np.float64)
         return Headline(name, name if unit == "1" else f"{name} {unit}", values)
 
-    def by_replication(self) -> dict[tuple[int, str], dict[int, float]]:
-        """Return each metric of each point by replication; what is not a number is absent."""
-        by_point: dict[tuple[int, str], dict[int, float]] = {}
-        points, replications = (self.points[name].tolist() for name in ("point", "replication"))
-        for metric in self.METRICS:
-            rows = zip(points, replications, self.points[metric].tolist(), strict=True)
-            for point, replication, value in rows:
-                if value == value:  # noqa: PLR0124 - not a number
-                    by_point.setdefault((point, metric), {})[replication] = value
-        return by_point
-
     limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
     limit_text: ClassVar[str] = MISSING
 

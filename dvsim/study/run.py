@@ -167,21 +167,6 @@ class Run:
         """Return by point the errors of what was not simulated packet by packet; here none."""
         return {}
 
-    def by_replication(self) -> dict[tuple[int, str], dict[int, float]]:
-        """Return the numbers that a sweep keeps of it, by point, which is 0, and metric."""
-        kind, values = kind_of(self.scenario), dict[tuple[int, str], dict[int, float]]()
-        table = kind.brief(self)
-        rows: dict[int, list[int]] = {}
-        for row, replication in enumerate(table["replication"]):
-            rows.setdefault(int(replication), []).append(row)
-        for replication, own in rows.items():
-            part = {name: [column[row] for row in own] for name, column in table.items()}
-            for point, numbers in enumerate(kind.point_numbers(self.scenario, part)):
-                for metric, mean in numbers.results.items():
-                    if mean.value == mean.value:
-                        values.setdefault((point, metric), {})[replication] = mean.value
-        return values
-
     @property
     def payload_rate(self) -> Amount:
         """The rate in bytes of messages per second."""

@@ -57,6 +57,9 @@ def test_a_criterion_about_what_a_run_does_not_have_is_refused():
     scenario = load("zeromq/throughput", STREAM)  # as fast as it goes: no latency to speak of
     with pytest.raises(ScenarioError, match="until: zeromq/throughput has no p99 at streams 1"):
         limits(scenario, "streams", Whole(1, 4), "p99 < 1 ms", replications=2)
+    alone = load("h3/dv-8", ["workload.messages=400"])  # brokers without a cluster have no queues
+    with pytest.raises(ScenarioError, match="until: h3/dv-8 has no busy_queue at"):
+        limits(alone, "messages_per_second", Scaled(1e4, 1e5, 0.5), "busy_queue < 0.5")
 
 
 def test_a_scenario_refuses_what_cannot_be_before_anything_is_run():

@@ -289,3 +289,49 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     assert swept.bottleneck == str(run.limit)
     printed = [value(run.summary(), name, "messages", "mean", 1) for name in ("r1", "r2")]
     assert np.mean(printed) > 1.05 * rate.value
+
+
+def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
+    """Which of two is busier changes from one replication to the next; on average it is one."""
+    from dvsim.contract.find import kind_of
+    from dvsim.contract.load import load
+    from dvsim.session import run_scenarios
+    from dvsim.study.compare import compare
+    from dvsim.study.stages import stages_of
+    from dvsim.study.summary import by_counter
+    from dvsim.study.sweeps.points import plan
+    from dvsim.study.sweeps.run import prepare
+    from dvsim.study.sweeps.run import run as run_sweep
+    from dvsim.study.swept_points import SweptPoints
+
+    replications = 4
+    scenario = load("h3/dv-2048", ["workload.messages=4000"])
+    (alone,) = run_scenarios([scenario], replications=replications, workers=1, out=None)
+    asked = prepare("h3/dv-2048", plan(("workload.messages=4000",)), replications=replications)
+    folders = {"out": tmp_path / "runs", "sweeps": tmp_path / "sweeps"}
+    swept = run_sweep(asked, workers=1, **folders)
+    kind = kind_of(scenario)
+    readings = [kind.replicate(scenario, 1, number + 1) for number in range(replications)]
+
+    busy = alone.counters[alone.counters["metric"] == "utilisation"]
+    keys = ["component", "instance", "replication"]
+    each = busy.groupby(keys)["value"].mean().unstack()
+    per_instance = each.mean(axis=1).groupby("component").max()
+    per_replication = each.groupby("component").max().mean(axis=1)
+    assert (per_replication > 1.001 * per_instance).sum() >= 3  # or nothing is tested
+
+    compared = {row.metric: row for row in compare([SweptPoints(swept), SweptPoints(swept)]).rows}
+    printed = by_counter(alone.estimates())
+    for stage, expected in per_instance.items():
+        name = f"busy_{stage}"
+        in_sweep = tuple(swept.table[[name, f"{name}_low", f"{name}_high"]].iloc[0])
+        assert in_sweep[0] == pytest.approx(expected)
+        assert tuple(compared[name].values[0]) == pytest.approx(in_sweep)
+        assert tuple(compared[name].values[1]) == pytest.approx(in_sweep)
+        assert np.mean(kind.values(name, readings)) == pytest.approx(expected)  # of `limit`
+        assert in_sweep in [
+            pytest.approx(tuple(found)) for key, found in printed.items() if key[0] == stage
+        ]
+    shares = {stage.name: stage.utilisation for stage in stages_of(alone.counters)}
+    assert shares == pytest.approx(per_instance.to_dict())
+    assert alone.limit.busy == pytest.approx(per_instance.max())  # of `what-if`, too

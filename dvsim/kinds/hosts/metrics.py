@@ -39,7 +39,7 @@ METRICS: Mapping[str, Metric] = {
     "ack_p99": Metric("us"),
     "fairness": Metric("1", "fairness", "Jain's index of what each consumer got: 1 is even"),
     "links": Metric("links"),  # that a message crosses
-    "busiest": Metric("1", "busiest stage", "Utilisation of the busiest stage"),
+    "busiest": Metric("1", "busiest stage", "Utilisation of the stage that was busiest in the run"),
 }
 """What is measured in each run; what a run does not have is not a number.
 
@@ -50,5 +50,5 @@ one they are ahead of the system by any time.
 STAGE_COLUMNS: Mapping[str, str] = {
     "point": "int32",
     "stage": "str",  # such as "receiving thread"
-    "utilisation": "float64",  # mean over replications; of several alike the busiest
+    "utilisation": "float64",  # mean over replications, of several alike that which has most
 }

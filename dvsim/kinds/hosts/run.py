@@ -5,6 +5,7 @@ Of many runs the table of their stages.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,12 +38,12 @@ class Outcome(NamedTuple):
 
     Attributes:
         metrics: By the names of `dvsim.kinds.hosts.metrics.METRICS`.
-        stages: Utilisation by stage; of several alike the busiest.
+        stages: Utilisation by stage and number among those alike.
         events: Of SimPy.
     """
 
     metrics: dict[str, float]
-    stages: dict[str, float]
+    stages: dict[tuple[str, int], float]
     events: int
     fidelity: str = "cycle"
     notes: str = ""
@@ -63,11 +64,13 @@ def flow(scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
 def stages_of(runs: Sequence[Done]) -> pd.DataFrame:
     """Return how busy each stage of each point was, the mean over its runs."""
     used = [
-        (run.point, stage, share) for run in runs for stage, share in run.reading.stages.items()
+        (run.point, *stage, share) for run in runs for stage, share in run.reading.stages.items()
     ]
-    stages = pd.DataFrame(used, columns=list(STAGE_COLUMNS))
-    stages = stages.groupby(["point", "stage"], sort=False, as_index=False).mean()
-    return stages.astype(dict(STAGE_COLUMNS))
+    point, stage, share = STAGE_COLUMNS
+    table = pd.DataFrame(used, columns=[point, stage, "number", share])
+    means = table.groupby([point, stage, "number"], sort=False)[share].mean()
+    most = means.groupby(level=[point, stage], sort=False).max().reset_index()
+    return most.astype(dict(STAGE_COLUMNS))
 
 
 def run_point(
@@ -89,10 +92,11 @@ def run_point(
     else:
         metrics = _flow(clock, setting, system)
     _check(setting, system)
-    stages: dict[str, float] = {}
+    names = Counter[str]()
+    stages: dict[tuple[str, int], float] = {}
     for shared in system.stages:
-        used = shared.utilisation(max(1, clock.ps))
-        stages[shared.stage] = max(used, stages.get(shared.stage, 0.0))
+        stages[shared.stage, names[shared.stage]] = shared.utilisation(max(1, clock.ps))
+        names[shared.stage] += 1
     metrics |= {"links": system.links, "busiest": max(stages.values())}
     return Outcome(metrics, stages, clock.events)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from dvsim.contract.kind import Job, Keys, Kind, Order, Plain
+from dvsim.contract.kind import Job, Keys, Kind, Order
 from dvsim.errors import Fault
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
 """What a message takes to simulate, about, and what its size adds over the Data Vortex: it grows a
 little less than the size. A batch over TCP is one event whatever its size."""
+
+
+class Replicate(NamedTuple):
+    """The reading of one replication, with `busy`: the shares of stages, by name and instance."""
+
+    metrics: Mapping[str, float]
+    busy: Mapping[tuple[str, int], float]
+    fidelity: str = "cycle"
+    notes: str = ""
 
 
 class RabbitmqKind(Kind):
@@ -85,9 +94,9 @@ class RabbitmqKind(Kind):
 
         return {name: unit_of(name) for name in [*names_of(scenario), BEHIND]}
 
-    def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
+    def replicate(self, scenario: Scenario, seed: int, replication: int) -> Replicate:
         """Run one replication with all its iterations."""
-        from dvsim.kinds.rabbitmq.point_numbers import point_numbers
+        from dvsim.kinds.rabbitmq.point_numbers import busy_of, point_numbers
         from dvsim.kinds.rabbitmq.sim import Task, run_task
         from dvsim.kinds.rabbitmq.tables import Gathered
         from dvsim.study.summary import summary_columns
@@ -97,12 +106,26 @@ class RabbitmqKind(Kind):
             done = run_task(Task(scenario, seed, replication, number))
             gathered.add(replication, number, done.iteration, done.work_s)
         tables = gathered.tables()
-        numbers = point_numbers(
-            scenario, summary_columns(tables.samples, tables.counters, scenario)
-        )
+        summary = summary_columns(tables.samples, tables.counters, scenario)
+        numbers = point_numbers(scenario, summary)
         metrics = {name: value.value for name, value in numbers.results.items()}
         late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
-        return Plain(metrics | {BEHIND: float(late.mean())})
+        busy = {instance: each[replication] for instance, each in busy_of(summary).items()}
+        return Replicate(metrics | {BEHIND: float(late.mean())}, busy)
+
+    def values(self, metric: str, readings: Sequence[Replicate]) -> list[float]:
+        """Return a metric of each replication; of several stages alike that of the busiest."""
+        from dvsim.kinds.rabbitmq.point_numbers import busiest_alike
+
+        busy = {
+            instance: {number: reading.busy[instance] for number, reading in enumerate(readings)}
+            for instance in readings[0].busy
+            if metric == f"busy_{instance[0]}"
+        }
+        if not busy:
+            return super().values(metric, readings)
+        (chosen,) = busiest_alike(busy).values()
+        return list(chosen.values())
 
     def lines(self, result: Run) -> Iterator[Any]:
         """Yield a result as people read it."""

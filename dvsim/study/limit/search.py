@@ -259,7 +259,7 @@ class Bisect(Design[Trial, Limit]):
 
         With `last` as it would be after so many replications, if they scatter as these do.
         """
-        values, share = [run.metrics[metric] for run in runs], confidence_of(self.steps)
+        values, share = kind_of(self.setting).values(metric, runs), confidence_of(self.steps)
         interval = prospect(values, last, share) if last else deciding(values, share)
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
             return interval
