@@ -252,7 +252,9 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     """Return in words between what ratios lie, how many points all share, and what is left out."""
     texts = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
     if comparison.single:
-        numbers = joined([str(number) for number in comparison.single])
+        numbers = joined(
+            [f"{n} (at {point_text(at)})" if at else f"{n}" for n, at in comparison.single.items()]
+        )
         texts.append(f"{numbers}, with one point, beside {len(comparison.points)} points.")
     elif comparison.points != [{}]:
         count = len(comparison.points)

@@ -72,7 +72,8 @@ class Comparison:
         rows: Of what all results have.
         metrics, shown: Unless all are runs of systems: the metrics that all have, as the first
             describes them, and those of them that a table for people has.
-        single: The numbers, from 1, of results with one point beside others with several.
+        single: By number, from 1, of results with one point beside others with several their values
+            of the keys that tell the others' points apart.
         unmatched: Of each result its points that match none of another.
         own_metrics, own_keys: Of each result the metrics and varied keys that another has not.
     """
@@ -82,7 +83,7 @@ class Comparison:
     rows: tuple[Row, ...]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
-    single: tuple[int, ...] = ()
+    single: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     unmatched: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     own_metrics: tuple[tuple[str, ...], ...] = ()
     own_keys: tuple[tuple[str, ...], ...] = ()
@@ -299,9 +300,8 @@ def _of_points(sides: Sequence[Measured]) -> Comparison:
         raise ValueError(_nothing_shared(sides))
     matched = match([side.keys for side in sides])
     if not matched.points:
-        varied = (f"varies {', '.join(side.keys.names)}" for side in sides)
+        varied = (f"varies {', '.join(side.keys.names) or 'nothing'}" for side in sides)
         raise ValueError(f"they have no point in common: {_each(results, varied)}")
-    single = [n for n, side in enumerate(sides, start=1) if len(side.keys.points) == 1]
     shown = [name for side in sides for name in side.shown if name in shared]
     return Comparison(
         results,
@@ -309,7 +309,7 @@ def _of_points(sides: Sequence[Measured]) -> Comparison:
         tuple(_point_rows(sides, shared, matched)),
         {name: sides[0].metrics[name] for name in shared},
         tuple(dict.fromkeys(shown)) or tuple(shared),
-        tuple(single) if len(single) < len(sides) else (),
+        matched.single if len(matched.single) < len(sides) else {},
         tuple(map(tuple, matched.unmatched)),
         tuple(tuple(name for name in side.metrics if name not in shared) for side in sides),
         tuple(map(tuple, matched.own)),

@@ -92,7 +92,7 @@ def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
 def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield each key with its value in words, and whether it is a number of a card."""
     scenario = result.scenario
-    swept = result.swept.keys if isinstance(result, SweptPoints) else ()
+    swept = result.paths.values() if isinstance(result, SweptPoints) else ()
     data = tomllib.loads(to_toml(scenario))
     tables = {
         name: table

@@ -22,12 +22,14 @@ class Matched(NamedTuple):
         points: The keys with their values, and the number of the point in each result.
         unmatched: Of each result the points that match none of another.
         own: Of each result the keys that it varies and another does not know.
+        single: By number, from 1, of each result with one point its values of the keys.
     """
 
     keys: Sequence[str]
     points: Sequence[tuple[Point, tuple[int, ...]]]
     unmatched: Sequence[Sequence[Point]]
     own: Sequence[Sequence[str]]
+    single: Mapping[int, Point]
 
 
 def shared_metrics(sides: Sequence[Measured]) -> list[str]:
@@ -98,8 +100,13 @@ def match(sides: Sequence[PointKeys]) -> Matched:
         [key for key in side.names if key in keys and not all(other.has(key) for other in several)]
         for side in sides
     ]
+    single = {
+        number: {key: side.at(0, key) for key in keys if side.has(key)}
+        for number, side in enumerate(sides, start=1)
+        if len(side.points) == 1
+    }
     in_order = [({key: point[key] for key in keys if key in point}, n) for point, n in rows]
-    return Matched(keys, in_order, unmatched, own_keys)
+    return Matched(keys, in_order, unmatched, own_keys, single)
 
 
 def matching_keys(sides: Sequence[PointKeys]) -> list[str]:

@@ -146,6 +146,5 @@ def _of_sweep(swept: SweptPoints) -> Measured:
         if (inner, name) in run.values
     }
     flow = frozenset(point for point, (run, inner) in enumerate(at) if inner in run.flow)
-    paths = {name: key for key, name in swept.names.items()}
-    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at], paths)
+    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at], swept.paths)
     return Measured(swept, _there(metrics, values), swept.drawn, keys, values, flow)

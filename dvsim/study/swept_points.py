@@ -119,6 +119,15 @@ class SweptPoints(Points):
         ]
 
     @cached_property
+    def paths(self) -> dict[str, str]:
+        """The full names of the varied keys, by what they are called here."""
+        every = self.scenario.every_key()
+        return {
+            name: next((full for full in every if f".{full}".endswith(f".{key}")), key)
+            for key, name in self.names.items()
+        }
+
+    @cached_property
     def runs(self) -> list[tuple[Run | PointsStudy, int]]:
         """The kept run of each point, and which of its points it is.
 

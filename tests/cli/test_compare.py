@@ -267,10 +267,22 @@ def test_every_point_of_a_sweep_stands_beside_a_run(swept):
     assert (same["ratio"], same["low"], same["paired"]) == (1, 1, True)  # the same run
     assert other["low"] < other["ratio"] < other["high"] and other["paired"]
     text = dvsim("compare", run, sweeps[0], "--report", folder / "page.html").stdout
-    assert "  1, with one point, beside 2 points." in text.splitlines()
+    assert "  1 (at message_bytes 8), with one point, beside 2 points." in text.splitlines()
     assert "  2/1: paired over replications: seed 1 drew the same numbers for both" in text
     page = (folder / "page.html").read_text("utf-8")
     assert "2 results side by side" in page and 'id="forest-delivered_rate"' in page
+
+
+def test_a_run_has_its_own_value_of_a_number_of_a_card_that_a_sweep_varies(tmp_path):
+    few = ("--scale", "0.002", "--replications", "2", "--workers", "1")
+    keep = ("--out", tmp_path / "runs")
+    sweep = ("sweep", "h3/fdr-8", "--vary", "processes=2,4", *few, *keep)
+    assert dvsim(*sweep, "--sweeps", tmp_path / "sweeps").returncode == 0
+    assert dvsim("run", "h3/fdr-8", "--set", "processes=1", *few, *keep).returncode == 0
+    (kept,) = (tmp_path / "sweeps" / "h3").iterdir()
+    text = dvsim("compare", "h3/fdr-8", kept, "--runs", tmp_path / "runs").stdout
+    assert "  1 (at processes 1), with one point, beside 2 points." in text.splitlines()
+    assert "system.publisher.processes" not in text  # the sweep has no one value of it
 
 
 def test_sweeps_are_matched_by_what_they_vary(swept):
