@@ -20,6 +20,8 @@
 #define LOAD(p) ((NAME(whole))*(const NAME(bits) *)(const void *)(p))
 #define STORE(p, v) (*(NAME(bits) *)(void *)(p) = (v))
 
+enum { YOUNG = 48, MANY = 1000 }; /* slots; packets that leave in a slot, as kernel_slices.inc counts their ages */
+
 /* What a whole run wants, as NAME(pass) needs it: for heights whose bit is 0 and 1. */
 static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 {

@@ -62,6 +62,7 @@ typedef struct {
     uint64_t now;
     dvsim_ages *ages; /* where those that leave are counted; NULL: nowhere */
     int64_t *latency; /* histogram, where older ones are */
+    int young;        /* whether most are younger than 48 slots */
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 

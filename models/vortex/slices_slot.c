@@ -60,6 +60,7 @@ int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, dvsim_a
         .now = (uint64_t)now,
         .ages = ages,
         .latency = s->latency,
+        .young = v->params.height <= 64,
     };
     return s->kernel->leave(&l);
 }

@@ -313,6 +313,33 @@ def test_slices_are_words_for_as_long_as_packets_get_old(
     assert len(slices.counts().latency) > 256
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("height", "copies"), [(16, 150), (64, 67)])
+def test_ages_of_many_packets_that_leave_at_once_are_those_of_words(
+    monkeypatch, kernel, height, copies
+):
+    """More than 1,000 a slot, most younger than 48 slots, some older than 256."""
+    monkeypatch.setenv("DVSIM_SIMD", kernel)
+    params = VortexParams(
+        height=height,
+        angles=4,
+        injecting=tuple(range(4)),
+        arrival_threshold=ONE // 3 * 2,
+        hot=(5,),
+        hot_threshold=ONE * 2 // height,
+        replications=copies,
+    )
+    words, slices = (Vortex(replace(params, layout=one), 1) for one in ("words", "slices"))
+    for slots in (20, 320):
+        words.run(slots)
+        slices.run(slots)
+        for found, wanted in zip(slices.counts(), words.counts(), strict=True):
+            assert np.array_equal(found, wanted)
+    counts = slices.counts()
+    assert counts.delivered > 1000 * 340
+    assert len(counts.latency) > 256 and counts.latency[48:256].sum() > 0
+
+
 @pytest.mark.parametrize("exit_rule", ["angle", "any"])
 @pytest.mark.parametrize("crossing", ["brc", "xor"])
 def test_strips_of_one_lane_are_one_switch(crossing, exit_rule):
