@@ -55,24 +55,13 @@ class Bulk:
         self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
     ) -> None:
         """Let ranks send to others, who receive."""
-        self.receives(source, target, size, tag)
-        self.sends(source, target, size, tag)
+        self.half(RECV, target, source, size, tag)
+        self.half(SEND, source, target, size, tag)
 
-    def receives(
-        self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
-    ) -> None:
-        """Let the targets of messages receive them."""
-        self._half(RECV, target, source, size, tag)
-
-    def sends(
-        self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
-    ) -> None:
-        """Let the sources of messages send them."""
-        self._half(SEND, source, target, size, tag)
-
-    def _half(
+    def half(
         self, kind: int, given: npt.ArrayLike, other: npt.ArrayLike, size: npt.ArrayLike, tag: int
     ) -> None:
+        """Let ranks `SEND` to others, or `RECV` from them."""
         rank, peer, amount = (column.ravel() for column in np.broadcast_arrays(given, other, size))
         if rank.size:
             operations = self.builder.extend(rank, kind, peer, amount, tag)

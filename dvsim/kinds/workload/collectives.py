@@ -166,11 +166,7 @@ class Collectives(Table):
     scan: Rules = (Rule("recursive_doubling"),)
     gatherv: Rules = (Rule("linear"),)
     scatterv: Rules = (Rule("linear"),)
-    allgatherv: Rules = (
-        Rule("recursive_doubling", below=524288, power_of_two=True),
-        Rule("bruck", below=81920),
-        Rule("ring"),
-    )
+    allgatherv: Rules = allgather
     exscan: Rules = (Rule("recursive_doubling"),)
 
     def __post_init__(self) -> None:

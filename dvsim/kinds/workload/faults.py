@@ -24,17 +24,12 @@ from dvsim.scenario.quantity import UnitError, read, whole
 if TYPE_CHECKING:
     from dvsim.fabric.network.tree import Tree
 
-FORMS: Mapping[str, tuple[frozenset[str], ...]] = {
-    "dead": (
-        frozenset({"plane"}),
-        frozenset({"port"}),
-        frozenset({"port", "plane"}),
-        frozenset({"level", "switch", "up", "plane"}),
-    ),
-    "slow": (frozenset({"port", "by"}),),
-    "lossy": (frozenset({"port", "chance"}), frozenset({"port", "chance", "again"})),
+FORMS: Mapping[str, tuple[str, ...]] = {
+    "dead": ("plane=", "port=", "plane= port=", "level= plane= switch= up="),
+    "slow": ("by= port=",),
+    "lossy": ("chance= port=", "again= chance= port="),
 }
-"""What a fault can be, and which keys it has then."""
+"""What a fault can be, and which keys it has then, in the order of the alphabet."""
 
 AGAIN = "10 us"
 MOST_SLOWER, MOST_CHANCE = 1000.0, 0.5
@@ -98,9 +93,8 @@ def _add(faults: Faults, text: str, planes: int, tree: Tree) -> None:
     if kind not in FORMS:
         _refuse(text, f"must begin with {', '.join(FORMS)}", nearest(kind, FORMS))
     keys = dict(word.partition("=")[::2] for word in words)
-    if frozenset(keys) not in FORMS[kind] or len(keys) < len(words):
-        forms = " or ".join(" ".join(f"{key}=" for key in sorted(one)) for one in FORMS[kind])
-        _refuse(text, f"{kind} wants {forms}")
+    if " ".join(f"{key}=" for key in sorted(keys)) not in FORMS[kind] or len(keys) < len(words):
+        _refuse(text, f"{kind} wants {' or '.join(FORMS[kind])}")
     port = _number(text, "port", keys, tree.ports) if "port" in keys else -1
     if kind == "dead" and "plane" in keys:
         plane = _number(text, "plane", keys, planes)

@@ -17,20 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.fabrics import Chosen
+from dvsim.kinds.workload.fabrics import LOGGOPS, Chosen
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
-FIELDS = {
-    "L": "latency_ps",
-    "o": "overhead_ps",
-    "g": "gap_ps",
-    "G": "gap_byte_fs",
-    "O": "overhead_byte_fs",
-}
+FIELDS = {key: field for key, (field, _) in LOGGOPS.items() if key != "S"}
 """Settings that are fitted: the fields of `Costs`. What is 0 in the card stays so."""
 
 MEASURED = 0.01

@@ -185,8 +185,8 @@ class Builder:
         self._count, self._room = 0, ROOM
         self._parts: list[tuple[Column, ...]] = []
         self._open = array("q")
-        self._edges: list[tuple[Ints, Ints, bool]] = []
-        self._before, self._behind = [array("q"), array("q")], [array("q"), array("q")]
+        self._edges: list[Ints] = []  # each of shape (3, edges): before, behind, whether started
+        self._loose = array("q"), array("q")  # pairs of before and behind, of ends and of starts
 
     def __len__(self) -> int:
         """Return how many operations there are: the number that the next one gets."""
@@ -226,11 +226,11 @@ class Builder:
             self.make_room(2 * number)
         self._open.extend((rank, kind, peer, tag, size, cpu, nic, self.line))
         for other in after:
-            self._before[0].append(other)
-            self._behind[0].append(number)
+            self._loose[0].append(other)
+            self._loose[0].append(number)
         for other in after_start:
-            self._before[1].append(other)
-            self._behind[1].append(number)
+            self._loose[1].append(other)
+            self._loose[1].append(number)
         return number
 
     send = partialmethod(message, SEND)
@@ -238,8 +238,7 @@ class Builder:
 
     def require(self, operation: int, after: int, *, started: bool = False) -> None:
         """Let an operation wait until another has ended; `started`: until it has started."""
-        self._before[started].append(after)
-        self._behind[started].append(operation)
+        self._loose[started].extend((after, operation))
 
     def skip(self, what: str, count: int = 1) -> None:
         """Count what a trace has and a replay does not."""
@@ -282,10 +281,8 @@ class Builder:
         `started`: until that has started, not ended.
         """
         self._close_edges()
-        behind, before = np.broadcast_arrays(
-            np.asarray(operations, dtype=np.int64), np.asarray(after, dtype=np.int64)
-        )
-        self._edges.append((before.ravel().copy(), behind.ravel().copy(), started))
+        given = np.broadcast_arrays(np.asarray(after), np.asarray(operations), started)
+        self._edges.append(np.array([column.ravel() for column in given], dtype=np.int64))
 
     def make_room(self, operations: int) -> None:
         """Refuse so many operations if there is no memory for them.
@@ -308,13 +305,10 @@ class Builder:
 
     def _close_edges(self) -> None:
         """Put the edges that were added singly among the arrays."""
-        for at, started in enumerate((False, True)):
-            if self._before[at]:
-                before, behind = self._before[at], self._behind[at]
-                self._edges.append(
-                    (np.array(before, np.int64), np.array(behind, np.int64), started)
-                )
-                self._before[at], self._behind[at] = array("q"), array("q")
+        for started, loose in enumerate(self._loose):
+            edges = np.array(loose, dtype=np.int64).reshape(-1, 2).T
+            self._edges.append(np.vstack([edges, np.full(edges.shape[1], started)]))
+            del loose[:]
 
     def build(self) -> Graph:
         """Return the graph.
@@ -354,10 +348,7 @@ class Builder:
     ) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
         """Return start, to and after_start, of edges between sorted places."""
         self._close_edges()
-        edges = self._edges or [(np.empty(0, np.int64), np.empty(0, np.int64), False)]
-        before = np.concatenate([edge[0] for edge in edges])
-        behind = np.concatenate([edge[1] for edge in edges])
-        started = np.concatenate([np.full(edge[0].size, edge[2], dtype=np.uint8) for edge in edges])
+        before, behind, started = np.concatenate(self._edges, axis=1)
         for own, other in ((before, behind), (behind, before)):
             bad = (own < 0) | (own >= self._count)
             if bad.any():
@@ -377,4 +368,4 @@ class Builder:
         before, behind = new_index[before], new_index[behind]
         order = np.argsort(before, kind="stable")
         start = np.searchsorted(before[order], np.arange(self._count + 1)).astype(np.int64)
-        return start, behind[order], started[order]
+        return start, behind[order], started[order].astype(np.uint8)

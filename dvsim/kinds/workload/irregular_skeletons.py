@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from pydantic import Field
@@ -162,10 +162,6 @@ AnySkeleton = Annotated[
 """A table ``[skeleton]``: its key `name` says which it is."""
 
 SKELETONS: dict[str, type[Skeleton]] = {
-    skeleton.__name__.lower(): skeleton
-    for skeleton in (
-        Halo2d, Halo3d, Halo3d26, Sweep3d, Allreduce, Alltoall, Fft3d, Gups, Incast, Permutation,
-        Team,
-    )
-}  # fmt: skip
+    skeleton.__name__.lower(): skeleton for skeleton in get_args(get_args(AnySkeleton)[0])
+}
 """Skeletons by name."""

@@ -98,11 +98,9 @@ class WorkloadKind(PointsKind):
         if scenario.skeleton is not None:
             try:
                 graph_of(scenario)
-            except ValueError as error:
-                yield ("skeleton",), str(error)
-                return
-            except ScenarioError as error:
-                yield ("skeleton",), error.faults[0].message
+            except (ValueError, ScenarioError) as error:
+                faults = error.faults if isinstance(error, ScenarioError) else ()
+                yield ("skeleton",), faults[0].message if faults else str(error)
                 return
         words = {setting: key for key, setting in SETTINGS.items()}
         for setting in scenario.settings:

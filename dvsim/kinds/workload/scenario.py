@@ -99,18 +99,10 @@ class FabricTable(Table):
     ] = ()
 
 
+_LETTERS = ("latency", "overhead", "gap", "gap_per_byte", "overhead_per_byte", "eager")
 SETTINGS: Mapping[str, str] = {
-    "latency": "L",
-    "overhead": "o",
-    "gap": "g",
-    "gap_per_byte": "G",
-    "overhead_per_byte": "O",
-    "eager": "S",
-    "rate": "rate",
-    "planes": "planes",
-    "link": "link",
-    "fidelity": "fidelity",
-    "landing": "landing",
+    **dict(zip(_LETTERS, "LogGOS", strict=True)),
+    **{key: key for key in ("rate", "planes", "link", "fidelity", "landing")},
 }
 """The keys of ``[fabric]`` and the settings that they are."""
 

@@ -153,19 +153,13 @@ class Schedule:
         return is_last
 
     @cached_property
-    def of_rank(self) -> dict[int, tuple[tuple[int, int, int, int], ...]]:
-        """The operations of each rank that was asked for: kind, peer, size and step."""
-        return {}
+    def _rows(self) -> list[tuple[int, int, int, int]]:
+        columns = (self.kind, self.peer, self.size, self.step)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
-    def operations(self, rank: int) -> tuple[tuple[int, int, int, int], ...]:
+    def operations(self, rank: int) -> Sequence[tuple[int, int, int, int]]:
         """Return the operations of a rank, each as kind, peer, size and step."""
-        found = self.of_rank.get(rank)
-        if found is None:
-            here = slice(int(self.start[rank]), int(self.start[rank + 1]))
-            columns = (self.kind, self.peer, self.size, self.step)
-            found = tuple(zip(*(column[here].tolist() for column in columns), strict=True))
-            self.of_rank[rank] = found
-        return found
+        return self._rows[self.start[rank] : self.start[rank + 1]]
 
 
 def scheduled(given: Messages, sizes: Ints, ranks: int) -> Schedule:

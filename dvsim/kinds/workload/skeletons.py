@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from dvsim.kinds.workload.bulk import Bulk
+from dvsim.kinds.workload.check import RECV, SEND
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.schedule import Ints
@@ -259,10 +260,10 @@ class Sweep3d(Skeleton):
         beside = [(*_beside(sizes, way[:2]), way[2]) for way in ways]
         bulk.compute()
         for tag, (source, target, size) in enumerate(beside):
-            bulk.receives(source, target, size, tag)
+            bulk.half(RECV, target, source, size, tag)
         bulk.compute(work)
         for tag, (source, target, size) in enumerate(beside):
-            bulk.sends(source, target, size, tag)
+            bulk.half(SEND, source, target, size, tag)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from dvsim.cli.terminal import complain, say, tell
 if TYPE_CHECKING:
     from dvsim.kinds.workload.replay import Replay
 
-LIMIT = 50_000_000  # bytes of a timeline
-
 
 @click.command()
 @click.argument("trace", type=click.Path(path_type=Path), metavar="TRACE")
@@ -161,15 +159,12 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _write(page: Path, replay: Replay) -> None:
     """Write the timeline of a replay."""
-    from dvsim.emulation.trace import write_trace
-    from dvsim.emulation.trace.perfetto import most_events
+    from dvsim.emulation.trace.perfetto import LIMIT, most_events, write_trace
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.replay import add_replay
 
     timeline = Timeline(most_events(LIMIT))
     add_replay(timeline, replay)
     about = {"clock": "simulated time", "trace": replay.graph.name, "fabric": replay.fabric.name}
-    about["command"] = typed_text()
-    write_trace(page, timeline, about, LIMIT)
-    for line in timeline.sampled():
+    for line in write_trace(page, timeline, about | {"command": typed_text()}).sampled:
         complain(f"{page}: {line} is kept")

@@ -94,9 +94,9 @@ class Windows:
                              f"{len(members)} ranks")  # fmt: skip
         return members[remote]
 
-    def _began(self, time: int, place: tuple[int, int, int], sent: int, received: int) -> None:
+    def _began(self, time: int, fields: Fields, sent: int, received: int) -> None:
         self.rank.begins(time)
-        window, remote, number = place
+        window, remote, *_, number = fields
         if max(sent, received) > bounds.SIZE:
             self.rank.refuse(f"a one-sided operation of {max(sent, received)} bytes")
         other, key = self._other(window, remote), (window, number)
@@ -106,18 +106,6 @@ class Windows:
         self.begun[key] = (other, received > 0, self.rank.calls, self.count)
         request = ("window", self.count)
         self.rank.program.remote(self.rank.rank, other, sent, received, request=request)
-
-    def _put(self, time: int, fields: Fields) -> None:
-        window, remote, size, number = fields
-        self._began(time, (window, remote, number), size, 0)
-
-    def _get(self, time: int, fields: Fields) -> None:
-        window, remote, size, number = fields
-        self._began(time, (window, remote, number), 0, size)
-
-    def _atomic(self, time: int, fields: Fields) -> None:
-        window, remote, _, sent, received, number = fields
-        self._began(time, (window, remote, number), sent, received)
 
     def _here(self, time: int, fields: Fields) -> None:
         """End an operation at this end: what is put is away then, what is fetched must be there.
@@ -223,8 +211,8 @@ ACTIONS: Mapping[int, Callable[[Windows, int, tuple[int, ...]], None]] = {
     END: Windows._collective,
     GROUP: Windows._group,
     UNLOCKED: Windows._unlocked,
-    PUT: Windows._put,
-    GET: Windows._get,
-    ATOMIC: Windows._atomic,
+    PUT: lambda own, time, fields: own._began(time, fields, fields[2], 0),
+    GET: lambda own, time, fields: own._began(time, fields, 0, fields[2]),
+    ATOMIC: lambda own, time, fields: own._began(time, fields, *fields[3:5]),
     REMOTE: Windows._there,
 }
