@@ -69,19 +69,21 @@ class Change(NamedTuple):
         ('3.0 (1.5 to 6.0)', '0.406')
         >>> Change("difference", -0.0123, -0.0153, -0.0093, True).text()
         '-0.0123 ± 0.0030'
+
+        Where all replications are equal nothing is known of others: an interval of 0 is left out.
         """
         if self.kind == "difference":
             value = self.value / unit
-            if self.high is None:
+            half = 0.0 if self.high is None else self.high / unit - value
+            if half <= TINY * abs(value):
                 return f"{value:+.3g}"
-            half = self.high / unit - value
-            decimals = _decimals(half or abs(value))
+            decimals = _decimals(half)
             return f"{value:+,.{decimals}f} ± {half:,.{decimals}f}"
         if self.low is None or self.high is None:
             return f"{self.value:.3g}"
         share = self.high / self.value - 1
         if share <= TINY:
-            return f"{self.value:.4g} ± 0%"
+            return f"{self.value:.4g}"
         if share <= WIDE:
             decimals = _decimals(share * self.value)
             return f"{self.value:,.{decimals}f} ± {100 * share:.{_decimals(100 * share)}f}%"

@@ -15,7 +15,7 @@ import numpy as np
 from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
-from dvsim.study.number_text import counted
+from dvsim.study.number_text import ROUNDING, counted
 from dvsim.study.paired import ratio
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.points import PointsStudy
@@ -51,6 +51,8 @@ class Reached(NamedTuple):
         'h3/dv-8: rate ± 1.2% with 3 replications'
         >>> Reached("h3/dv-8", "rate", 0.0712, 30).text(0.05)
         'h3/dv-8: rate ± 7.1% with 30 replications, not within 5%'
+        >>> Reached("h3/dv-8", "rate", 0.0, 3).text(0.05)
+        'h3/dv-8: rate equal in 3 replications'
         """
         return _text([self], asked)
 
@@ -58,8 +60,9 @@ class Reached(NamedTuple):
 def _text(alike: Sequence[Reached], asked: float) -> str:
     """Say what results of one question reached, which differ in their replications at most."""
     first, times = alike[0], [each.replications for each in alike]
-    text = f"{first.question or first.scenario}: {first.what} ± {100 * first.share:.2g}%"
-    text += f" with {counted(min(times), max(times))}"
+    known = f"± {100 * first.share:.2g}% with" if first.share > ROUNDING else "equal in"
+    text = f"{first.question or first.scenario}: {first.what} {known} "
+    text += counted(min(times), max(times))
     return text if first.share <= asked else f"{text}, not within {100 * asked:g}%"
 
 

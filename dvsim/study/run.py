@@ -16,8 +16,8 @@ from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
 from dvsim.study.changes import changes_of, of_published_system
 from dvsim.study.manifest import asked_json
-from dvsim.study.notebook import block, number, table
-from dvsim.study.number_text import Amount, amount_text
+from dvsim.study.notebook import block, table
+from dvsim.study.number_text import Amount, amount_text, estimate_text
 from dvsim.study.points import Headline, finite
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
@@ -220,8 +220,8 @@ class Run:
         """Show the statistics in a notebook, a column for each record of the run."""
         rows = over_replications(self.per_replication)
         rows = rows[rows["column"] != SYSTEM].copy()
-        half = (rows["high"] - rows["value"]).map(number)
-        rows["text"] = rows["value"].map(number) + (" ± " + half if self.replications > 1 else "")
+        ends = zip(rows["value"], rows["high"], strict=True)
+        rows["text"] = [estimate_text(value, high - value) for value, high in ends]
         keys = zip(rows["column"], rows["instance"], rows["reading"], strict=True)
         rows["record"] = [f"{name_of(*key[:2])}, {key[2]}" for key in keys]
         wide = rows.pivot(index="statistic", columns="record", values="text")

@@ -8,6 +8,7 @@ import pytest
 
 import dvsim
 from dvsim.study.notebook import histogram
+from dvsim.study.number_text import estimate_text
 
 
 def parsed(html):
@@ -25,8 +26,9 @@ def test_a_run_shows_each_statistic_of_each_record(run):
     heads = [cell.text for cell in tree.iter("th")]
     assert {"r1, messages", "mean", "99%"} <= set(heads)
     rows = run.estimates()
-    value = rows[(rows["column"] == "r1") & (rows["statistic"] == "mean")]["value"].iloc[0]
-    assert f"{value:,.1f} ± " in run._repr_html_()
+    mean = rows[(rows["column"] == "r1") & (rows["statistic"] == "mean")].iloc[0]
+    text = estimate_text(mean["value"], mean["high"] - mean["value"])
+    assert " ± " in text and text in run._repr_html_()
 
 
 def test_a_study_shows_its_points():

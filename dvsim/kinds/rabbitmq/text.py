@@ -44,9 +44,10 @@ def question_lines(run: Run, changes: Changes) -> Iterator[str]:
     if run.backend == "emu":
         yield made_text(run.manifest)
     scaled = abs(changes.length - 1) > 1e-3 and run.backend != "emu"
+    size = format_value(work.message_bytes, "size")
     part = f", {changes.length:.3g} of what {changes.base.name} sends" if scaled else ""
     yield (
-        f"{work.messages:,} messages of {format_value(work.message_bytes, 'size')} in each of "
+        f"{work.messages:,} message{'s' * (work.messages != 1)} of {size} in each of "
         f"{work.iterations} iterations{part}; seed {run.seed}, {meaning_text(run)}"
     )
 
