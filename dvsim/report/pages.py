@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 12  # rows of a table of rates that is not folded
 MOST_POINTS = 24  # rows of a table of points that is not folded
+LOOPS = {
+    "closed": "a closed loop: the next message waits until the system is ready",
+    "open": "an open loop: a message comes at its due time, whether the system is ready or not",
+}
 
 
 @dataclass(frozen=True)
@@ -164,12 +168,12 @@ def _run_answer(groups: Sequence[Group], validation: Validation | None) -> list[
 
 
 def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
-    loops = joined(sorted({run.scenario.loop for run in runs}))
+    loops = joined([LOOPS[loop] for loop in sorted({run.scenario.loop for run in runs})], "or")
     stages = tables(stages_table(groups))
     return [
         Text(
             "In a chain of stages the one that is always busy sets the pace, and work on any other "
-            f"changes little. The load is {loops} loop."
+            f"changes little. The load is {loops}."
         ),
         *pipeline_drawings(groups),
         *([Fold("Every stage as a table", stages)] if stages else []),

@@ -162,7 +162,7 @@ def piece_text(groups: Sequence[Group]) -> str:
 
 
 def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
-    """Name the stage that limits each transport, and say whether the interconnect ever does."""
+    """Name the stage that limits each transport, and say where the interconnect does."""
     found = [
         (entry, stage)
         for group in groups
@@ -182,13 +182,10 @@ def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
             runs = "" if len(shares) == total else f" in {len(shares)} of {total} runs"
             ends = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
             parts.append(f"the {stage_text} on {path.label}{runs} (busy {' to '.join(ends)})")
-    network = [stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found]
-    never = (
-        "The interconnect is never the bottleneck."
-        if not any(network)
-        else f"The interconnect is the bottleneck in {sum(network)} of {len(found)} runs."
-    )
-    return [f"The busiest stage is {joined(parts)}. {never}"]
+    times = sum(stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found)
+    some = f"the bottleneck in {times or 'none'} of {len(found)} runs"
+    network = some if len(found) > 1 else "the bottleneck" if times else "not the bottleneck"
+    return [f"The busiest stage is {joined(parts)}. The interconnect is {network}."]
 
 
 def emulated_sentences(entries: Sequence[Entry]) -> list[str]:

@@ -253,6 +253,17 @@ def test_a_stage_that_rests_is_no_bottleneck():
     assert row[-1] == "waiting for credits (AMQP socket 49 % busy)"
 
 
+def test_of_one_run_nothing_is_said_of_others():
+    alone = render_report([vortex_run(replications=1)])
+    assert "The interconnect is not the bottleneck." in alone
+    assert "a closed loop: the next message waits until the system is ready." in alone
+    both = [vortex_run(replications=1), tcp_run(replications=1)]
+    assert "The interconnect is the bottleneck in none of 2 runs." in render_report(both)
+    both[1].counters.replace({"publisher": "link", "link": "publisher"}, inplace=True)
+    assert "The interconnect is the bottleneck in 1 of 2 runs." in render_report(both)
+    assert "The interconnect is the bottleneck." in render_report(both[1:])
+
+
 def test_weak_parameters_are_listed_with_their_source():
     page = render_report([vortex_run(replications=1), tcp_run(replications=1)])
     table = page.split('<table id="parameters"')[1].split("</table>")[0]
