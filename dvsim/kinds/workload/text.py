@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
@@ -24,7 +24,8 @@ SAME = 0.005
 def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     """Yield the answer, what was replayed, and a table of the fabrics."""
     first, graph = replays[0], replays[0].graph
-    yield f"{graph.name}: {_time(first.time_ps)} over {first.fabric.name}, {_spent(first)}"
+    time = amount_text(first.time_ps * PS, unit="s")
+    yield f"{graph.name}: {time} over {first.fabric.name}, {_spent(first)}"
     more = [
         f"{replay.fabric.name} takes {_times(replay.time_ps / first.time_ps)} as long"
         for replay in replays[1:]
@@ -48,19 +49,22 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     for what, count in first.skipped.items():
         yield f"  not replayed: {count:,} {what}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
-    rows = [_row(replay, first.time_ps) for replay in replays]
+    rows = []
+    for replay in replays:
+        parts = [replay.parts[name] for name in PARTS]
+        cells = _cells(replay.time_ps, first.time_ps, PS, parts, replay.message_rate)
+        rows.append([replay.fabric.name, *cells, replay.fabric.title])
     yield Table(head, rows, range(1, len(head) - 1))
 
 
-def _row(replay: Replay, first: int) -> list[str]:
-    shares = [_share(replay.parts[name], replay.time_ps) for name in PARTS]
-    ratio = f"{replay.time_ps / first:.3f}" if first else "-"
-    rate = amount_text(replay.message_rate) if replay.time_ps else "-"
-    return [replay.fabric.name, _time(replay.time_ps), ratio, *shares, rate, replay.fabric.title]
-
-
-def _time(picoseconds: int) -> str:
-    return amount_text(picoseconds * PS, unit="s")
+def _cells(
+    time: float, first: float, unit: float, parts: Iterable[float], rate: float
+) -> list[str]:
+    """Return a time, its ratio to the first, the shares of its parts, and messages per second."""
+    shares = [f"{100 * part / time:.1f} %" if time else "-" for part in parts]
+    ratio = f"{time / first:.3f}" if first else "-"
+    rate_text = "-" if math.isnan(rate) else amount_text(rate)
+    return [amount_text(time * unit, unit="s"), ratio, *shares, rate_text]
 
 
 def _times(ratio: float) -> str:
@@ -84,12 +88,9 @@ def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     rows, first = [], float(table["time"].iloc[0])
     for number, row in table.iterrows():
         point = scenario.points[int(str(number))]
-        time = float(row["time"])
-        shares = [_share(float(row[f"{name}_time"]), time) for name in PARTS]
-        ratio = f"{time / first:.3f}" if first else "-"
-        rate = "-" if math.isnan(row["message_rate"]) else amount_text(row["message_rate"])
-        cells = [str(point[key]) for key in keys]
-        rows.append([*cells, amount_text(time * NS, unit="s"), ratio, *shares, rate])
+        parts = [float(row[f"{name}_time"]) for name in PARTS]
+        cells = _cells(float(row["time"]), first, NS, parts, float(row["message_rate"]))
+        rows.append([*(str(point[key]) for key in keys), *cells])
     yield (
         f"  {amount_text(first * NS, unit='s')}"
         + (" at the first point" if len(rows) > 1 else "")
@@ -100,10 +101,6 @@ def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys))
     if study.folder is not None:
         yield f"  kept in {study.folder}"
-
-
-def _share(part: float, time: float) -> str:
-    return f"{100 * part / time:.1f} %" if time else "-"
 
 
 def matrix_table(replay: Replay) -> Table | str:

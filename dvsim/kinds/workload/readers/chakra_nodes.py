@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,7 @@ TYPES = (
 GRAPHS = ("workload_graph", "nodes", "node")
 """Keys under which JSON may have all nodes."""
 
+BETWEEN = re.compile(r"[ \t\r\n,]*")  # what stands between two objects
 GZIP = b"\x1f\x8b"
 
 Attribute = int | float | str
@@ -171,7 +173,7 @@ def nodes_of(path: Path) -> Iterator[Node]:
 def _objects(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of nodes: those of one list, or one behind the other."""
     decoder, at, first = json.JSONDecoder(), 0, True
-    while (at := _begins(text, at)) < len(text):
+    while (begin := BETWEEN.match(text, at)) and (at := begin.end()) < len(text):
         try:
             given, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
@@ -185,13 +187,6 @@ def _objects(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
         if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
             refuse(path, text.count("\n", 0, at) + 1, "must have objects for nodes")
         yield from given
-
-
-def _begins(text: str, at: int) -> int:
-    """Return where the next object begins, behind blanks and commas."""
-    while at < len(text) and text[at] in " \t\r\n,":
-        at += 1
-    return at
 
 
 def _from_json(given: Mapping[str, Any], path: Path) -> Node:
@@ -209,17 +204,13 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
         if not isinstance(found, list):
             refuse(path, None, f"{key} must be a list, is {str(found)[:40]!r}")
         node.after += [_whole(number, path, key) for number in found]
-    node.attributes = {key: value for key, value in given.items() if _plain(value)}
+    node.attributes = {key: value for key, value in given.items() if isinstance(value, Attribute)}
     listed = given.get("attr") or []
     for entry in listed if isinstance(listed, list) else []:
         if isinstance(entry, dict):
             values = [value for key, value in entry.items() if key.lower().endswith("val")]
             node.attributes[str(entry.get("name", ""))] = _number(values[0]) if values else 0
     return node
-
-
-def _plain(value: object) -> bool:
-    return isinstance(value, int | float | str)
 
 
 def _number(value: object) -> Attribute:

@@ -89,8 +89,11 @@ class Handles:
         elif name in ("Group_incl", "Group_excl"):
             self._group(name[6:], arguments[0], arguments[2], arguments[3])
         elif name in ("Group_range_incl", "Group_range_excl"):
+            runs = [run for run in arguments[2] if len(run) == 3 and run[2]]
             ranks = [
-                rank for run in arguments[2] if len(run) == 3 and run[2] for rank in _run(*run)
+                rank
+                for first, last, step in runs
+                for rank in range(first, last + (1 if step > 0 else -1), step)
             ]
             self._group(name[12:], arguments[0], tuple(ranks), arguments[3])
         elif name in ("Group_union", "Group_intersection", "Group_difference"):
@@ -146,7 +149,3 @@ class Handles:
             if not stays:
                 fixed.append(here)
         return ("split", old, number, tuple(fixed))
-
-
-def _run(first: int, last: int, step: int) -> range:
-    return range(first, last + (1 if step > 0 else -1), step)

@@ -66,17 +66,8 @@ def _first(head: bytes) -> str:
     return next(iter(_lines(head)), "")
 
 
-def _is_list(path: Path, head: bytes) -> bool:
-    lines = _lines(head)
-    return bool(lines) and simgrid.listed(path) is not None
-
-
 def _is_meta(path: Path, head: bytes) -> bool:
     return path.suffix == ".meta" and any(line.startswith("numprocs=") for line in _lines(head))
-
-
-def _listed(path: Path) -> list[Path]:
-    return simgrid.listed(path) or [path]
 
 
 FORMATS: dict[str, Format] = {
@@ -97,7 +88,12 @@ FORMATS: dict[str, Format] = {
         lambda _, head: simgrid.is_action(_first(head)),
         simgrid.read,
     ),
-    "simgrid-list": Format("a list of SimGrid files", _is_list, simgrid.read, _listed),
+    "simgrid-list": Format(
+        "a list of SimGrid files",
+        lambda path, head: bool(_lines(head)) and simgrid.listed(path) is not None,
+        simgrid.read,
+        lambda path: simgrid.listed(path) or [path],
+    ),
 }
 """Formats by name, in the order in which a file is tried."""
 

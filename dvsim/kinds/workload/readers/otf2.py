@@ -244,12 +244,6 @@ class Rank:
         add = self.program.send if sends else self.program.recv
         add(self.rank, members[peer], size, tag, communicator=communicator, request=request)
 
-    def _send(self, time: int, fields: Fields) -> None:
-        self._message(time, fields[:4], fields[4] if len(fields) > 4 else None, sends=True)
-
-    def _recv(self, time: int, fields: Fields) -> None:
-        self._message(time, fields, None, sends=False)
-
     def _irecv(self, time: int, fields: Fields) -> None:
         request = fields[-1]
         waiting = self.later.get(request)
@@ -267,9 +261,6 @@ class Rank:
         self.begins(time)
         if len(fields) == 4:
             self.probed[fields[3]] = fields[:3]
-
-    def _cancelled(self, time: int, fields: Fields) -> None:
-        self.program.skip("requests that were cancelled")
 
     def _mrecv(self, time: int, fields: Fields) -> None:
         where = self.probed.get(fields[0])
@@ -328,14 +319,15 @@ class Rank:
 
 
 ACTIONS: Mapping[int, Callable[[Rank, int, Fields], None]] = {
-    **dict.fromkeys((events.SEND, events.ISEND), Rank._send),
+    events.SEND: lambda own, time, fields: own._message(time, fields, None, sends=True),
+    events.ISEND: lambda own, time, fields: own._message(time, fields[:4], fields[4], sends=True),
     **dict.fromkeys((events.ISENT, events.IRECEIVED), Rank._wait),
     **dict.fromkeys((events.ICOLLECTED, events.IMRECEIVED), Rank._wait),
     **dict.fromkeys((events.IRECV, events.IMRECV), Rank._irecv),
     **dict.fromkeys((events.TEST, events.PROBED), Rank._passes),
-    events.RECV: Rank._recv,
+    events.RECV: lambda own, time, fields: own._message(time, fields, None, sends=False),
     events.MRECV: Rank._mrecv,
-    events.CANCELLED: Rank._cancelled,
+    events.CANCELLED: lambda own, *_: own.program.skip("requests that were cancelled"),
     events.BEGIN: Rank._entering,
     events.END: Rank._collective,
     events.ICOLLECTIVE: Rank._icollective,

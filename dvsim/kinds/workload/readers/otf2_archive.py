@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from pathlib import Path
 
 from dvsim.kinds.workload.readers.text import data_of, refuse
@@ -56,20 +57,15 @@ class Record:
         value = self.number()
         return value - (1 << 64) if value >> 63 and value != UNDEFINED else value
 
-    def byte(self) -> int:
-        """Take a single byte."""
-        if self.at >= self.end:
-            refuse(self.path, None, f"a record ends before its fields do, at byte {self.at}")
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def fixed(self) -> int:
-        """Take a number of eight bytes."""
-        end = self.at + 8
+    def fixed(self, count: int = 8) -> int:
+        """Take a number of so many bytes."""
+        begin, end = self.at, self.at + count
         if end > self.end:
-            refuse(self.path, None, f"a record ends before its fields do, at byte {self.at}")
+            refuse(self.path, None, f"a record ends before its fields do, at byte {begin}")
         self.at = end
-        return int.from_bytes(self.data[end - 8 : end], "little" if self.little else "big")
+        return int.from_bytes(self.data[begin:end], "little" if self.little else "big")
+
+    byte = partialmethod(fixed, 1)
 
     def text(self) -> str:
         """Take a text, which ends with a zero byte."""
@@ -206,23 +202,21 @@ def definitions_of(path: Path, chunk: int) -> Definitions:
     """Return the definitions of an archive, from its global file."""
     definitions = Definitions()
     for kind, _, record in records(path, chunk):
+        if kind not in (_CLOCK, _STRING, _LOCATION, _REGION, _GROUP, _COMM, _WINDOW):
+            continue
+        number = record.number()
         if kind == _CLOCK:
-            definitions.resolution = record.number()
+            definitions.resolution = number
         elif kind == _STRING:
-            number = record.number()
             definitions.texts[number] = record.text()
         elif kind == _LOCATION:
-            location, _, thread = record.number(), record.number(), record.byte() == _THREAD
-            record.number()
-            definitions.locations[location] = record.number() if thread else None
+            _, thread, _ = record.number(), record.byte() == _THREAD, record.number()
+            definitions.locations[number] = record.number() if thread else None
         elif kind == _REGION:
-            number = record.number()
             definitions.regions[number] = record.number()
         elif kind == _GROUP:
-            number = record.number()
             definitions.groups[number] = _group(record)
-        elif kind in (_COMM, _WINDOW):
-            number = record.number()
+        else:
             record.number()
             of = definitions.communicators if kind == _COMM else definitions.windows
             of[number] = record.number()

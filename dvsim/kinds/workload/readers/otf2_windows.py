@@ -140,7 +140,7 @@ class Windows:
         shared = self._shared(window)
         call = self.rank.thread.call.removeprefix("MPI_Win_")
         if call not in NOTICES:
-            program.skip("one-sided synchronization of other kinds")
+            program.skip(OTHERS)
             return
         kind, says = NOTICES[call]
         if call == "complete":
@@ -186,16 +186,8 @@ class Windows:
         self._end(window, other)
         self.rank.program.unlock(self.rank.rank, self._shared(window), peers, time)
 
-    def _passes(self, time: int, fields: Fields) -> None:
-        self.rank.begins(time)
 
-    def _other_kind(self, time: int, fields: Fields) -> None:
-        self.rank.program.skip("one-sided synchronization of other kinds")
-
-    def _nothing(self, time: int, fields: Fields) -> None:
-        """Do nothing: the window is made or freed where its collective ends."""
-
-
+OTHERS = "one-sided synchronization of other kinds"
 NOTICES = {
     "post": (SEND, "post"), "start": (RECV, "post"),
     "complete": (SEND, "complete"), "wait": (RECV, "complete"), "test": (RECV, "complete"),
@@ -203,10 +195,11 @@ NOTICES = {
 """What each call of a group says or hears."""
 
 ACTIONS: Mapping[int, Callable[[Windows, int, tuple[int, ...]], None]] = {
-    **dict.fromkeys((MADE, FREED, BEGIN), Windows._nothing),
-    **dict.fromkeys((REQUESTED, TEST), Windows._passes),
+    # the window is made or freed where its collective ends
+    **dict.fromkeys((MADE, FREED, BEGIN), lambda *_: None),
+    **dict.fromkeys((REQUESTED, TEST), lambda own, time, _: own.rank.begins(time)),
     **dict.fromkeys((LOCKED, TRIED), Windows._locked),
-    **dict.fromkeys((SYNC, CHANGE), Windows._other_kind),
+    **dict.fromkeys((SYNC, CHANGE), lambda own, *_: own.rank.program.skip(OTHERS)),
     **dict.fromkeys((BLOCKING, NON_BLOCKING), Windows._here),
     END: Windows._collective,
     GROUP: Windows._group,
