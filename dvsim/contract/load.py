@@ -83,16 +83,23 @@ class Template:
         Raises:
             ScenarioError: With every fault that was found.
         """
-        document = self.document.copy()
-        whole = self.lengthened(overrides)
-        refused = [scenario for scenario in whole if isinstance(scenario, Fault)]
-        refused += override.apply(
-            document, [scenario for scenario in whole if isinstance(scenario, str)]
-        )
+        document, refused = self._overridden(overrides)
         scenario, faults = _built(document, self.path)
         if scenario is None or refused:
             raise ScenarioError([*refused, *faults])
         return Resolved(scenario, document)
+
+    def wrong(self, overrides: Sequence[str]) -> list[Fault]:
+        """Return what is wrong with overrides whatever else the scenario says."""
+        document, refused = self._overridden(overrides)
+        return [*refused, *_built(document, self.path, partial=True)[1]]
+
+    def _overridden(self, overrides: Sequence[str]) -> tuple[Document, list[Fault]]:
+        """Return the scenario with overrides, and those that could not be applied."""
+        document, whole = self.document.copy(), self.lengthened(overrides)
+        refused = [option for option in whole if isinstance(option, Fault)]
+        refused += override.apply(document, [option for option in whole if isinstance(option, str)])
+        return document, refused
 
     def lengthened(self, overrides: Sequence[str]) -> Sequence[str | Fault]:
         """Return overrides with the full names of keys that were shortened: `override.whole`."""

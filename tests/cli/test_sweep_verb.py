@@ -81,20 +81,54 @@ def test_prints_the_points_and_keeps_a_table(sweep, desk):
 
 
 def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md says
-    done = sweep("--vary", "system.broker.memory=0 B,1 GB", *HOW)
+    done = sweep("--vary", "workload.messages=1000000000000,500", *HOW)
     assert done.returncode == 4
-    assert "failed: point 0 (memory 0 B): --vary: system.broker.memory" in done.stdout
+    assert "failed: point 0 (messages 1" in done.stdout
+    assert "): --vary: workload.messages: is 1000000000000; they take at least" in done.stdout
     assert done.stderr.splitlines()[-1] == "1 of 2 points failed"
     assert [bool(row["error"]) for row in rows(desk / "a")] == [True, False]
 
 
 def test_a_point_that_is_refused_is_named_by_what_is_varied_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    options = ("--vary", "pattern=random,uniform", "--vary", "load=0.1", "--scale", "0.01")
-    done = dvsim("sweep", "switch/load-latency", *options, *HOW)
+    options = ("--vary", "pattern=transpose,uniform", "--vary", "load=0.1", "--scale", "0.01")
+    done = dvsim("sweep", "switch/load-latency", *options, "--set", "switch.height=8", *HOW)
     assert done.returncode == 4
-    refused = "failed: point 0 (pattern random, load 0.1): --vary: traffic.pattern: must be"
+    refused = "failed: point 0 (pattern transpose, load 0.1): --vary: traffic.pattern: "
     assert refused in done.stdout
+
+
+@pytest.mark.parametrize(
+    "values,faults",
+    [
+        ("processes=two,0", ["must be a plain number, not 'two'", "must be at least 1, is 0"]),
+        ("broker.memory=1 GB,1 s", ["'s' is not a unit of size; write for example '128 KiB'"]),
+        (
+            "broker=small-broker,small-broke",
+            ["no card 'small-broke'; did you mean 'small-broker'?"],
+        ),
+        ("workload.messages=-1..1+2", ["must be at least 1, is -1"]),
+    ],
+)
+@pytest.mark.parametrize("design", [(), ("--sample", "sobol:2"), ("--sensitivity", "--samples=2")])
+def test_a_value_that_a_key_cannot_have_is_refused_before_any_point_runs(
+    values, faults, design, sweep, desk
+):
+    done = sweep("--vary", "workload.message_bytes=8,16", "--vary", values, *design, *HOW)
+    assert done.returncode == 2
+    assert [fault for fault in faults if fault not in done.stderr] == []
+    told = [line for line in done.stderr.splitlines() if line.startswith("--vary: ")]
+    assert len(told) == len(faults)
+    assert list((desk / "a").iterdir()) == []
+
+
+def test_a_sensitivity_with_an_impossible_point_runs_none(sweep, desk):
+    values = ("--vary", "workload.messages=1000000000000,500", "--vary", "processes=1,2")
+    done = sweep(*values, "--sensitivity", "--samples", "2", *HOW)
+    assert done.returncode == 2
+    told = "of 8 points are impossible, and an index needs them all; (workload.messages=10000000"
+    assert told in done.stderr
+    assert list((desk / "a").iterdir()) == []
 
 
 def test_a_key_that_there_is_not_ends_in_exit_code_2_before_anything_runs(sweep, desk):
@@ -112,10 +146,10 @@ def test_a_key_is_set_or_varied(sweep):
 
 def test_a_dry_run_lists_the_points_and_what_is_kept(sweep, desk):
     sweep("--vary", "workload.messages=500", *HOW)
-    done = sweep("--vary", "workload.messages=500,600,0", *HOW, "--dry-run")
+    done = sweep("--vary", "workload.messages=500,600,1000000000000", *HOW, "--dry-run")
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[1] == ["0", "500", "kept"] and lines[2] == ["1", "600", "to", "run"]
-    assert lines[3][:3] == ["2", "0", "refused:"]
+    assert lines[3][:3] == ["2", "1000000000000", "refused:"]
     assert "3 points, 1 kept, 1 to run, 1 refused" in done.stdout
     told = sweep("--vary", "workload.messages=500,600", *HOW, "--dry-run", "--json")
     assert [point["kept"] for point in json.loads(told.stdout)["points"]] == [True, False]

@@ -21,6 +21,7 @@ from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
 from dvsim.study.sweeps.sobol import power_of_two, sobol
+from dvsim.study.sweeps.trials import Refused
 from dvsim.study.table import csv_text
 
 CSV = "sensitivity.csv"
@@ -57,6 +58,19 @@ class Sensitivity(Sweep):
     samples: int
     results: Callable[[SweepResult], Sequence[str]]
     indices: Sequence[Index] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse points that cannot be run, before the others are.
+
+        Raises:
+            ScenarioError: With the first of them.
+        """
+        refused = [trial for trial in self.trials if isinstance(trial, Refused)]
+        if refused:
+            count = f"{len(refused):,} of {len(self.trials):,}"
+            message = f"{count} points are impossible, and an index needs them all; "
+            message += f"({self.points[refused[0].number]}) {refused[0].error}"
+            raise ScenarioError.at(Argument("sensitivity"), message)
 
     def files(self, swept: SweepResult) -> Mapping[str, bytes]:
         """Return the table of the indices, which `indices` has from then on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,8 @@ from dvsim.study.precision import shares_of
 from dvsim.study.store import folder_of
 from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.values import PLAIN, number_of
+
+VARY = Argument("vary")
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,9 @@ def trials_of(
         looks: See `PointTrial`; none takes the replications of `how`.
 
     Raises:
-        ScenarioError: If no point is valid: with the faults of the first, which no doubt are those
-            of a key. Or if a key is both set and varied.
+        ScenarioError: If a key has values that it cannot have at any point: with the faults of all
+            of them. If no point is valid: with those of the first. Or if a key is both set and
+            varied.
     """
     varied = {key for point in points for key, _ in point.values}
     twice = sorted(varied & {text.partition("=")[0].strip() for text in overrides})
@@ -98,14 +101,18 @@ def trials_of(
     trials: list[PointTrial | Refused] = []
     looks = looks or (how.replications,)
     first: ScenarioError | None = None
+    alone: set[str] = set()  # keys whose values were checked each by itself
     for number, point in enumerate(points):
         try:
             spec = template.resolved([*overrides, *point.overrides]).scenario
             scenario = spec.scaled(1.0 if scale is None else scale)
             check_extent([scenario], looks[-1])
         except ScenarioError as refused:
-            error = _of_vary(refused, varied)
+            error = ScenarioError(_of_vary(refused.faults, varied))
             first = first or error
+            for key in {fault.key for fault in error.faults if fault.file == VARY} - alone:
+                alone.add(key)
+                _check_alone(template, overrides, points, key)
             trials.append(Refused(number, _faults(error)))
             continue
         text = to_toml(scenario)
@@ -117,15 +124,35 @@ def trials_of(
     return trials
 
 
-def _of_vary(error: ScenarioError, varied: Collection[str]) -> ScenarioError:
-    """Return faults with the argument that the user gave: a varied value is set under the hood."""
-    return ScenarioError(
-        replace(fault, file=Argument("vary"))
-        if fault.file == OVERRIDES.file
-        and any(fault.key == key or fault.key.endswith(f".{key}") for key in varied)
-        else fault
-        for fault in error.faults
+def _check_alone(
+    template: Template, overrides: Sequence[str], points: Sequence[Point], full: str
+) -> None:
+    """Refuse the values that a varied key, given by its full name, cannot have at any point.
+
+    Raises:
+        ScenarioError: With the faults of all of them.
+    """
+    key, place = next(
+        (key, place)
+        for place, (key, _) in enumerate(points[0].values)
+        if f".{full}".endswith(f".{key}")
     )
+    values = dict.fromkeys(point.values[place][1] for point in points)
+    wrong = [fault for value in values for fault in template.wrong([*overrides, f"{key}={value}"])]
+    faults = [fault for fault in _of_vary(wrong, [key]) if fault.file == VARY]
+    if faults:
+        raise ScenarioError(faults)
+
+
+def _of_vary(faults: Iterable[Fault], varied: Collection[str]) -> list[Fault]:
+    """Return faults with the argument that the user gave: a varied value is set under the hood."""
+    return [
+        replace(fault, file=VARY)
+        if fault.file == OVERRIDES.file
+        and any(f".{fault.key}".endswith(f".{key}") for key in varied)
+        else fault
+        for fault in faults
+    ]
 
 
 def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict[str, str]]:
