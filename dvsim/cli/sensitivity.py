@@ -44,7 +44,7 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     )
     complain(say_first + "s each" * (times > 1))
     asked = {name: given[name] for name in ("overrides", "seed", "scale")}
-    ready = prepare(base, points, replications=times, **asked)
+    ready = prepare(base, points, replications=times, progress=True, **asked)
 
     def results(swept: SweepResult) -> list[str]:
         return chosen(swept, given["results"])[: None if given["results"] else 1]

@@ -148,7 +148,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         sample=given["sample"],
         seed=given["seed"],
     )
-    ready = prepare(base, points, **asked)
+    ready = prepare(base, points, progress=True, **asked)
     check_results(ready, given["results"])
     if given["dry_run"]:
         _dry_run(ready, given["out"], as_json=as_json)

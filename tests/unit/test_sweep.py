@@ -16,7 +16,7 @@ from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept
-from dvsim.study.sweeps import executors
+from dvsim.study.sweeps import executors, trials
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.ranges import ranges
@@ -157,6 +157,17 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path, key):
     again = load_swept(swept.folder)
     assert again.table.equals(swept.table)
     assert list(again.failed["point"]) == [0]
+
+
+def test_many_points_are_seen_to_be_checked(desk, monkeypatch, capsys):
+    points = plan(["workload.messages=500..540+10"])
+    prepare(desk / "tcp.toml", points, replications=1, progress=True)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(trials, "MANY", 4)
+    prepare(desk / "tcp.toml", points, replications=1)
+    assert capsys.readouterr().err == ""
+    prepare(desk / "tcp.toml", points, replications=1, progress=True)
+    assert capsys.readouterr().err == "done: 5/5 points checked, 0 s left\n"
 
 
 def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):

@@ -119,6 +119,7 @@ def prepare(
     replications: int | None = None,
     precision: float | None = None,
     scale: float | None = None,
+    progress: bool = False,
 ) -> Sweep:
     """Check every point of a sweep.
 
@@ -128,6 +129,7 @@ def prepare(
         overrides, seed, replications, scale: As for one run.
         precision: Instead of `replications`: 3 to 30 for each point, until it is known so well, see
             `dvsim.study.precision`; 0.05 unless either is given.
+        progress: Show on stderr how many of many points are checked.
 
     Raises:
         ScenarioError: If no point is valid; points that are not stay in the table, with their
@@ -142,7 +144,7 @@ def prepare(
     looks = STEPS if replications is None else (int(replications),)
     how = How(code_version(), int(seed), looks[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
-    trials = trials_of(base, points, overrides, how, scale, looks)
+    trials = trials_of(base, points, overrides, how, scale, looks, progress)
     name = next(trial.scenario.name for trial in trials if isinstance(trial, PointTrial))
     return Sweep(name, points, trials, how, precision)
 

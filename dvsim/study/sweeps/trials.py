@@ -12,6 +12,7 @@ from dvsim.contract.find import kind_of
 from dvsim.contract.kind import How
 from dvsim.contract.load import Template
 from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
+from dvsim.progress import Progress
 from dvsim.scenario.document import OVERRIDES
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -25,6 +26,7 @@ from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.values import PLAIN, number_of
 
 VARY = Argument("vary")
+MANY = 5_000  # points that take some seconds to be checked
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def trials_of(
     how: How,
     scale: float | None = None,
     looks: tuple[int, ...] = (),
+    progress: bool = False,
 ) -> list[PointTrial | Refused]:
     """Check every point.
 
@@ -87,6 +90,7 @@ def trials_of(
         overrides: What is set in all points.
         how, scale: As in `dvsim.session.run_scenarios`.
         looks: See `PointTrial`; none takes the replications of `how`.
+        progress: Show on stderr how many of `MANY` points or more are checked.
 
     Raises:
         ScenarioError: If a key has values that it cannot have at any point: with the faults of all
@@ -102,23 +106,27 @@ def trials_of(
     looks = looks or (how.replications,)
     first: ScenarioError | None = None
     alone: set[str] = set()  # keys whose values were checked each by itself
-    for number, point in enumerate(points):
-        try:
-            spec = template.resolved([*overrides, *point.overrides]).scenario
-            scenario = spec.scaled(1.0 if scale is None else scale)
-            check_extent([scenario], looks[-1])
-        except ScenarioError as refused:
-            error = ScenarioError(_of_vary(refused.faults, varied))
-            first = first or error
-            for key in {fault.key for fault in error.faults if fault.file == VARY} - alone:
-                alone.add(key)
-                _check_alone(template, overrides, points, key)
-            trials.append(Refused(number, _faults(error)))
-            continue
-        text = to_toml(scenario)
-        folder = folder_at(scenario, how, looks[0], text)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        trials.append(PointTrial(number, scenario, looks, folder, digest))
+    with Progress(
+        len(points), visible=progress and len(points) > MANY, what="points checked"
+    ) as shown:
+        for number, point in enumerate(points):
+            shown.done("before the first run", 1, {})
+            try:
+                spec = template.resolved([*overrides, *point.overrides]).scenario
+                scenario = spec.scaled(1.0 if scale is None else scale)
+                check_extent([scenario], looks[-1])
+            except ScenarioError as refused:
+                error = ScenarioError(_of_vary(refused.faults, varied))
+                first = first or error
+                for key in {fault.key for fault in error.faults if fault.file == VARY} - alone:
+                    alone.add(key)
+                    _check_alone(template, overrides, points, key)
+                trials.append(Refused(number, _faults(error)))
+                continue
+            text = to_toml(scenario)
+            folder = folder_at(scenario, how, looks[0], text)
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            trials.append(PointTrial(number, scenario, looks, folder, digest))
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
