@@ -21,11 +21,7 @@ from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.operations import (
     AGENT,
-    COLLECTIVE,
-    LOCK,
-    REMOTE,
-    UNLOCK,
-    WAIT,
+    Call,
     Communicator,
     Cursor,
     Entry,
@@ -60,7 +56,7 @@ class Program:
         self.table = table
         self.builder = Builder(ranks, name, files)
         self.builder.expanded = True
-        self._calls: list[list[tuple[Any, ...]]] = [[] for _ in range(ranks)]
+        self._calls: list[list[Call]] = [[] for _ in range(ranks)]
         self._communicators: list[Communicator] = []
         self._known: dict[Hashable, int] = {}
         self._tags: dict[tuple[int, int], int] = {}
@@ -98,7 +94,7 @@ class Program:
         if picoseconds > bounds.TIME:
             self.refuse(rank, line, f"computes for {picoseconds / bounds.PS_PER_S:g} s")
         if picoseconds > 0:
-            self._calls[rank].append((CALC, line, picoseconds))
+            self._calls[rank].append((Cursor.message, line, CALC, -1, picoseconds))
 
     def message(
         self,
@@ -119,7 +115,7 @@ class Program:
         """
         self._checked(rank, size, line)
         tag = self._tag(communicator, tag)
-        self._calls[rank].append((kind, line, peer, size, tag, request))
+        self._calls[rank].append((Cursor.message, line, kind, peer, size, tag, request))
         return len(self._calls[rank]) - 1
 
     send = partialmethod(message, SEND)
@@ -131,7 +127,7 @@ class Program:
         The key stands for what it says; notices of one key never match those of another.
         """
         tag = self._agreed.setdefault(key, RELEASE_TAG - 1 - len(self._agreed))
-        self._calls[rank].append((kind, line, peer, 1, tag, None))
+        self._calls[rank].append((Cursor.message, line, kind, peer, 1, tag))
 
     def remote(
         self, rank: int, peer: int, sent: int, received: int, *, request: Hashable, line: int = 0
@@ -142,7 +138,7 @@ class Program:
         that it is done. The rank goes on at once.
         """
         self._checked(rank, min(sent, received), line)
-        self._calls[rank].append((REMOTE, line, peer, sent, received, request))
+        self._calls[rank].append((Cursor.remote, line, peer, sent, received, request))
         self._served[peer].append(Served(rank, sent, received))
 
     def lock(
@@ -168,20 +164,20 @@ class Program:
         holds = [self._locks.take(rank, window, peer, time, exclusive, asks) for peer in peers]
         for hold in holds:
             self._served[hold.peer].append(Served(rank, hold=hold))
-        self._calls[rank].append((LOCK, 0, holds))
+        self._calls[rank].append((Cursor.lock, 0, holds))
 
     def unlock(self, rank: int, window: Hashable, peers: Iterable[int], time: int) -> None:
         """Let a rank release locks; those that it does not have are passed over."""
         holds = self._locks.release(rank, window, peers, time)
         for hold in holds:
             self._served[hold.peer].append(Served(rank, hold=hold, releases=True))
-        self._calls[rank].append((UNLOCK, 0, holds))
+        self._calls[rank].append((Cursor.unlock, 0, holds))
 
     def resolved(self, rank: int, index: int, peer: int, tag: int, communicator: int) -> None:
         """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
-        kind, line, _, size, old, request = self._calls[rank][index]
+        *call, _, size, old, request = self._calls[rank][index]
         new = self._tag(communicator, tag) if old == ANY and tag >= 0 else old
-        self._calls[rank][index] = (kind, line, peer, size, new, request)
+        self._calls[rank][index] = (*call, peer, size, new, request)
 
     def waits(self, rank: int, places: Sequence[int]) -> int:
         """Let the last call of a rank wait for those at some places, not for the one before it.
@@ -194,7 +190,7 @@ class Program:
 
     def wait(self, rank: int, requests: Sequence[Hashable], line: int = 0) -> None:
         """Let a rank wait for requests; those that are done already are passed over."""
-        self._calls[rank].append((WAIT, line, tuple(requests)))
+        self._calls[rank].append((Cursor.wait, line, tuple(requests)))
 
     def collective(
         self,
@@ -231,7 +227,7 @@ class Program:
         if number == len(group.entries):
             group.entries.append({})
         group.entries[number][mine] = Entry(kind, given, root, line)
-        self._calls[rank].append((COLLECTIVE, line, communicator, number, mine, request))
+        self._calls[rank].append((Cursor.collective, line, group, number, mine, request))
 
     def _checked(self, rank: int, size: int, line: int) -> None:
         if size < 0:
@@ -259,7 +255,7 @@ class Program:
         builder = deepcopy(self.builder)
         self._locks.find_waits()
         for rank, calls in enumerate(self._calls):
-            Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
+            Cursor(builder, rank).run(calls, self._waits[rank])
         builder.line = 0
         for rank, served in enumerate(self._served):
             if served:

@@ -6,15 +6,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dvsim.kinds.workload.check import ANSWER_TAG, CALC, CARRIED_TAG, RELEASE_TAG, REQUEST_TAG
+from dvsim.kinds.workload.check import ANSWER_TAG, CARRIED_TAG, RELEASE_TAG, REQUEST_TAG
 from dvsim.kinds.workload.graph import Builder
 from dvsim.kinds.workload.schedule import Schedule
 
 AGENT = 1
 """The processor that does one-sided operations, at both ends."""
 
-WAIT, COLLECTIVE, REMOTE, LOCK, UNLOCK = range(3, 8)
-"""Kinds of calls beside `CALC`, `SEND` and `RECV`."""
+Call = tuple[Any, ...]
+"""A method of `Cursor`, the line of the call, and the arguments of the method."""
 
 
 @dataclass(eq=False)
@@ -176,56 +176,35 @@ class Cursor:
         self.started: list[int] = []
         self.requests: dict[Hashable, list[int]] = {}
 
-    def run(
-        self,
-        calls: Sequence[tuple[Any, ...]],
-        communicators: Sequence[Communicator],
-        waits: Mapping[int, Sequence[int]],
-    ) -> None:
+    def run(self, calls: Sequence[Call], waits: Mapping[int, Sequence[int]]) -> None:
         """Add the operations of all calls; `waits` are those of calls that are not in a row."""
         ends: dict[int, list[int]] = {}
-        for index, call in enumerate(calls):
+        for index, (call, self.builder.line, *arguments) in enumerate(calls):
             if index in waits:
                 before_it = dict.fromkeys(end for before in waits[index] for end in ends[before])
                 self.after, self.started = list(before_it), []
-            self._add(call, communicators)
+            call(self, *arguments)
             if waits:
                 ends[index] = self.after
 
-    def _add(self, call: tuple[Any, ...], communicators: Sequence[Communicator]) -> None:
-        """Add the operations of a call."""
-        builder, rank = self.builder, self.rank
-        kind, line, *rest = call
-        builder.line = line
-        if kind == CALC:
-            number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
-            self._goes_on([number], None)
-        elif kind == WAIT:
-            self._wait(rest[0])
-        elif kind == COLLECTIVE:
-            communicator, number, mine, request = rest
-            group = communicators[communicator]
-            self._collective(group, group.schedules[number], group.tags[number], mine, request)
-        elif kind == REMOTE:
-            self._remote(*rest)
-        elif kind == LOCK:
-            self._lock(rest[0])
-        elif kind == UNLOCK:
-            self._unlock(rest[0])
-        else:
-            peer, size, tag, request = rest
-            number = builder.message(
-                kind, rank, peer, size, tag, after=self.after, after_start=self.started
-            )
-            self._goes_on([number], request, [number])
+    def message(
+        self, kind: int, peer: int, size: int, tag: int = 0, request: Hashable = None
+    ) -> None:
+        """Add a message, or of kind `CALC` so many picoseconds of computing."""
+        number = self.builder.message(
+            kind, self.rank, peer, size, tag, after=self.after, after_start=self.started
+        )
+        self._goes_on([number], request, [number])
 
-    def _wait(self, requests: Sequence[Hashable]) -> None:
+    def wait(self, requests: Sequence[Hashable]) -> None:
+        """Let what comes next wait for requests."""
         for request in requests:
             self.after += self.requests.pop(request, ())
         ended = set(self.after)
         self.started = [operation for operation in self.started if operation not in ended]
 
-    def _remote(self, peer: int, sent: int, received: int, request: Hashable) -> None:
+    def remote(self, peer: int, sent: int, received: int, request: Hashable) -> None:
+        """Add what is sent to the agent of another rank, and its answer."""
         builder, rank = self.builder, self.rank
         size, tag = _asked(sent)
         number = builder.send(
@@ -235,16 +214,16 @@ class Cursor:
         answer = builder.recv(rank, peer, size, tag, after_start=[number], cpu=AGENT)
         self._goes_on([answer], request, [number])
 
-    def _lock(self, holds: Sequence[Hold]) -> None:
+    def lock(self, holds: Sequence[Hold]) -> None:
         """Ask for locks; wait at once but for those that MPI let the program go on without."""
         asked = [hold for hold in holds if hold.is_asked]
         for hold in asked:
-            self._remote(hold.peer, 0, 0, ("lock", id(hold)))
-        self._wait([("lock", id(hold)) for hold in asked if not hold.late])
+            self.remote(hold.peer, 0, 0, ("lock", id(hold)))
+        self.wait([("lock", id(hold)) for hold in asked if not hold.late])
 
-    def _unlock(self, holds: Sequence[Hold]) -> None:
+    def unlock(self, holds: Sequence[Hold]) -> None:
         """Wait for locks that were not waited for; tell agents of which others wait."""
-        self._wait([("lock", id(hold)) for hold in holds])
+        self.wait([("lock", id(hold)) for hold in holds])
         for hold in holds:
             if hold.awaited:
                 number = self.builder.send(
@@ -260,11 +239,12 @@ class Cursor:
             self.requests[request] = ends
             self.after, self.started = [], list(begins)
 
-    def _collective(
-        self, communicator: Communicator, given: Schedule, tag: int, mine: int, request: Hashable
+    def collective(
+        self, communicator: Communicator, number: int, mine: int, request: Hashable
     ) -> None:
         """Add a rank's operations of a collective, each step after the one before."""
         builder, rank = self.builder, self.rank
+        given, tag = communicator.schedules[number], communicator.tags[number]
         before, started, here, begins = self.after, self.started, list[int](), list[int]()
         last = -1
         for kind, peer, size, step in given.operations(mine):
@@ -272,12 +252,12 @@ class Cursor:
                 before, started = here, []
                 here = []
             last = step
-            number = builder.message(
+            operation = builder.message(
                 kind, rank, communicator.members[peer], size, tag, after=before, after_start=started
             )
-            here.append(number)
+            here.append(operation)
             if before is self.after:
-                begins.append(number)
+                begins.append(operation)
         if here:
             self._goes_on(here, request, begins)
         elif request is not None:
