@@ -6,30 +6,31 @@
 >>> bool(estimates.loc[("r1", "mean"), "value"] > 60_000)  # msg/s, both nodes
 True
 
-Heavy libraries are imported when a name is first used, so that ``dvsim --help`` is quick.
+Whatever takes time is imported when a name is first used, so that ``dvsim --help`` is quick, and
+`dvsim.__main__` is soon there to end a command that is interrupted.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
-from dvsim.arguments import by_argument
-from dvsim.errors import (
-    ArgumentError,
-    DvsimError,
-    OutputError,
-    PointsFailed,
-    RunFailed,
-    ScenarioError,
-)
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to import than all else here
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from dvsim.emulation.settings import Emulation
+    from dvsim.errors import (
+        ArgumentError,
+        DvsimError,
+        OutputError,
+        PointsFailed,
+        RunFailed,
+        ScenarioError,
+    )
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch, Traffic
@@ -67,6 +68,12 @@ _LAZY = {
     "Switch": "dvsim.fabric.switch",
     "Traffic": "dvsim.fabric.switch",
     "replay": "dvsim.kinds",
+    "ArgumentError": "dvsim.errors",
+    "DvsimError": "dvsim.errors",
+    "OutputError": "dvsim.errors",
+    "PointsFailed": "dvsim.errors",
+    "RunFailed": "dvsim.errors",
+    "ScenarioError": "dvsim.errors",
 }
 """Names that are imported when they are first used, and from where."""
 
@@ -85,6 +92,7 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
         ScenarioError: If the scenario or an override is wrong; its text names every fault with file
             and line.
     """
+    from dvsim.arguments import by_argument
     from dvsim.contract.load import load as load_scenario
 
     with by_argument(["scenario"]):
@@ -129,6 +137,7 @@ def run(
         TypeError: If the scenario is none of these, if there are overrides for a loaded one, or if
             `precision` stands beside `replications` or an emulated run.
     """
+    from dvsim.arguments import by_argument
     from dvsim.scenario.spec import Spec
     from dvsim.session import run_scenarios
 
@@ -205,6 +214,7 @@ def sweep(
     """
     from pathlib import Path
 
+    from dvsim.arguments import by_argument
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep

@@ -119,13 +119,13 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line of this process."""
-    open_streams()
-    warn_of_namesake(__file__.rsplit(os.sep, 3)[0])
-    progress.painter = painter
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
-            signal.signal(number, _end)
     try:
+        open_streams()
+        warn_of_namesake(__file__.rsplit(os.sep, 3)[0])
+        progress.painter = painter
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
+                signal.signal(number, _end)
         try:
             cli(prog_name="dvsim")
         finally:

@@ -97,3 +97,38 @@ def processes_of(session):
         if int(fields[3]) == session and fields[0] != "Z":
             found.append(int(process.name))
     return found
+
+
+BEGIN = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["dvsim", "run", "h3/fdr-8", "--scale", "0.001", "--replications", "1", "--out", {out!r}]
+from dvsim.__main__ import main  # as the command does
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dvsim.cli", "dvsim.cli.main", "click", "dvsim.errors", "dvsim.cli.terminal"),
+        *("dvsim.cli.run", "dvsim.contract.load", "pydantic", "numpy", "pyarrow", "dvsim.session"),
+    ],
+)
+def test_ctrl_c_while_a_command_begins_leaves_no_traceback(name, tmp_path):
+    code = BEGIN.format(name=name, out=str(tmp_path / "runs"))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, preexec_fn=heed_signals,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+def test_little_is_imported_before_ctrl_c_is_heeded():
+    code = "import sys; before = set(sys.modules); import dvsim; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"dvsim", "dvsim._version", "importlib", "warnings"}

@@ -8,6 +8,7 @@ HEAVY = {  # what stays out of a start, as long as no question needs it
     *("scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
     *("pydantic", "importlib.metadata"),  # scenarios, and kinds that others install
     "pathlib",  # with urllib and ipaddress
+    "dvsim.arguments",  # what `import dvsim` begins with
     *("plotly", "matplotlib", "jinja2", "markupsafe", "dvsim.report"),  # pages
     *("rich", "distributed"),  # a terminal, a cluster
     "dvsim.broker",  # real nodes
