@@ -10,7 +10,7 @@ from dvsim.contract.find import kind_of
 from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
 from dvsim.study.points import finite
 from dvsim.study.statistics import STEPS
-from dvsim.study.sweep_table import SweepResult, short
+from dvsim.study.sweep_table import SweepResult, short_names
 from dvsim.study.sweeps.trials import PointTrial, Refused
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Table
@@ -102,7 +102,7 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
         state = f"refused: {outcome.error}" if isinstance(outcome, Refused) else state
         values = [value for _, value in point.values]
         rows.append([str(outcome.number), *values, state])
-    yield Table(["point", *map(short, keys), ""], rows, range(len(keys) + 1))
+    yield Table(["point", *short_names(keys).values(), ""], rows, range(len(keys) + 1))
     refused = sum(isinstance(trial, Refused) for trial in sweep.trials)
     todo = len(sweep.points) - len(kept) - refused
     yield (

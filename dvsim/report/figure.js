@@ -50,7 +50,7 @@
       array.dtype === "f4" ? Number(value.toPrecision(7)) : value);
   };
   const quoted = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    const text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   // names are escaped for Plotly, which reads a small HTML; a CSV wants them plain

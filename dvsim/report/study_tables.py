@@ -10,7 +10,7 @@ from dvsim.report.metrics import name_of, unit_of
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
-from dvsim.study.number_text import counted, estimate_texts, number_text
+from dvsim.study.number_text import MISSING, counted, estimate_texts, number_text
 from dvsim.study.points import PointsStudy
 from dvsim.study.table import Cell, Table, number
 
@@ -69,7 +69,7 @@ def mark_cells(mark: Mark, *, scatters: bool) -> list[Cell]:
     value, half = estimate_texts(mark.value, mark.half)
     return [
         Cell(value, "number", raw=mark.value),
-        Cell(half or "0", "number", raw=mark.half) if scatters else number(None),
+        Cell(half or MISSING, "number", raw=mark.half) if scatters else number(None),
     ]
 
 

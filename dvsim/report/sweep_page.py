@@ -17,7 +17,7 @@ from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.scenario.find import is_file
 from dvsim.study.number_text import counted, estimate_texts, scale_of
-from dvsim.study.sweep_table import short
+from dvsim.study.sweep_table import LAST, headings
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Cell, Table
 
@@ -138,21 +138,30 @@ def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str)
     keys = len(swept.keys)
     rows = []
     for record in swept.table.head(most).to_dict(orient="records"):
-        row: list[str] = [Cell(swept.text(key, record[key]), raw=record[key]) for key in swept.keys]
+        row = [swept.text(key, record[key]) for key in swept.keys]
         if record["error"]:
             row += [Cell("failed", status="fail"), *[""] * 2 * len(results)][: 2 * len(results)]
         for name, (factor, _) in () if record["error"] else scales.items():
             value, high = (record[end] / factor for end in (name, f"{name}_high"))
-            cells = zip(estimate_texts(value, high - value), (value, high - value), strict=True)
-            row += [Cell(text or "-", "number", raw=known) for text, known in cells]
+            row += [text or "-" for text in estimate_texts(value, high - value)]
         row += [str(record[name] or "") for name in differ]
-        limit, note = record["bottleneck"], record["error"] or record["note"]
-        rows.append([*row, Cell(limit or "*" * bool(record["note"]), raw=note or limit)])
+        rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
     heads = (text for name, (_, unit) in scales.items() for text in (f"{name} {unit}".strip(), "±"))
     limits = "limit" if swept.table["bottleneck"].any() else ""
-    head = [*map(short, swept.keys), *heads, *differ, limits]
-    right, groups = range(keys, len(head) - 1), [2] * len(results)
-    return Table(head, rows, right, keys, groups, name="swept-points", caption=caption)
+    ends = [name + end for name in results for end in ("", "_low", "_high")]
+    columns = ["point", *swept.keys, *ends, *LAST]
+    head = [*swept.names.values(), *heads, *differ, limits]
+    return Table(
+        head,
+        rows,
+        right=range(keys, len(head) - 1),
+        keys=keys,
+        groups=[2] * len(results),
+        name="swept-points",
+        caption=caption,
+        csv_head=headings(swept, columns),
+        csv_rows=swept.table[columns].head(most).to_numpy(dtype=object).tolist(),
+    )
 
 
 def _unit(swept: SweepResult, name: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dvsim.contract.kind import Metric
 from dvsim.study.facts import LENGTHS
 from dvsim.study.measured import Measured, PointKeys, factor_of
+from dvsim.study.sweep_table import short_names
 
 Point = Mapping[str, Any]
 MOST = 10_000  # combinations of points
@@ -61,8 +61,8 @@ def match(sides: Sequence[PointKeys]) -> Matched:
     Raises:
         ValueError: If there are so many combinations of points that nobody can read them.
     """
-    paths = {key: path for side in sides for key, path in side.paths.items()}
-    sides = [replace(side, paths={**paths, **side.paths}) for side in sides]
+    names = short_names(dict.fromkeys(path for side in sides for path in side.paths.values()))
+    sides = [side.called(names) for side in sides]
     several = [side for side in sides if len(side.points) > 1]
     keys = matching_keys(several)
     rows: list[tuple[dict[str, Any], tuple[int, ...]]] = [({}, ())]

@@ -43,6 +43,12 @@ class PointKeys:
         points = [{key: plain(value) for key, value in point.items()} for point in scenario.points]
         return PointKeys(points, [scenario.at(number) for number in range(len(points))])
 
+    def called(self, names: Mapping[str, str]) -> PointKeys:
+        """Return them with other names of keys, which are given by the full names."""
+        now = {key: names[path] for key, path in self.paths.items()}
+        points = [{now.get(key, key): point[key] for key in point} for point in self.points]
+        return PointKeys(points, self.settings, {name: path for path, name in names.items()})
+
     @cached_property
     def names(self) -> list[str]:
         """The keys that were varied."""

@@ -18,7 +18,8 @@ ran, the folder of the run below the root of runs, and what went wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,13 @@ class SweepResult:
 
     def named(self, row: Mapping[Any, Any]) -> str:
         """Name a row by its keys; one that was refused has none that its scenario varies."""
-        texts = {short(key): self.text(key, row[key]) for key in self.keys}
-        return ", ".join(f"{key} {text}" for key, text in texts.items() if text)
+        texts = ((name, self.text(key, row[key])) for key, name in self.names.items())
+        return ", ".join(f"{name} {text}" for name, text in texts if text)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What its keys are called, see `short_names`."""
+        return short_names(self.keys)
 
     @property
     def replications(self) -> tuple[int, int]:
@@ -135,9 +141,15 @@ class SweepResult:
         return html
 
 
-def short(key: str) -> str:
-    """Return the part of a key that tells it: ``system.card.sram`` is ``sram`` to people."""
-    return key.rpartition(".")[2]
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return what people call keys: the last part, or all of a key where two have that.
+
+    >>> short_names(["card.sram", "card.threads", "bridge.threads"]).values()
+    dict_values(['sram', 'card.threads', 'bridge.threads'])
+    """
+    lasts = {key: key.rpartition(".")[2] for key in keys}
+    times = Counter(lasts.values())
+    return {key: last if times[last] == 1 else key for key, last in lasts.items()}
 
 
 def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -179,7 +191,8 @@ def write_swept(
         OutputError: If anything could not be written. Nothing of the new one remains then.
     """
     columns = _columns(swept.table)
-    contents = {POINTS: to_parquet(swept.table, columns), CSV: _csv(swept), **(more or {})}
+    csv = csv_text(headings(swept, columns), swept.table.itertuples(index=False, name=None))
+    contents = {POINTS: to_parquet(swept.table, columns), CSV: csv.encode(), **(more or {})}
     about = {"keys": list(swept.keys), "results": list(swept.results), "units": dict(swept.units)}
     about |= {"types": {key: columns[key] for key in swept.keys}}
     manifest = keep(folder, contents, swept.manifest | about)
@@ -239,23 +252,10 @@ def _columns(table: pd.DataFrame) -> dict[str, str]:
     return {str(name): kinds.get(table[name].dtype.kind, "str") for name in table.columns}
 
 
-def _csv(swept: SweepResult) -> bytes:
-    """Return the table as CSV, numbers with all their digits; what is not a number is empty."""
-    head = [_heading(str(name), swept.units) for name in swept.table.columns]
-    rows = (map(_cell, row) for row in swept.table.itertuples(index=False, name=None))
-    return csv_text(head, rows).encode()
-
-
-def _heading(name: str, units: Mapping[str, str]) -> str:
-    unit = units.get(name.removesuffix("_low").removesuffix("_high"), "")
-    return name if unit in ("", "1") else f"{name} [{unit}]"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "" if math.isnan(value) else repr(int(value) if _whole(value) else float(value))
-    return str(value)
-
-
-def _whole(value: float) -> bool:
-    return value.is_integer() and abs(value) < 2**53
+def headings(swept: SweepResult, columns: Iterable[str]) -> list[str]:
+    """Return the headings that columns of the table have in CSV: with the units of its numbers."""
+    units = {
+        name: swept.units.get(name.removesuffix("_low").removesuffix("_high"), "")
+        for name in columns
+    }
+    return [name if unit in ("", "1") else f"{name} [{unit}]" for name, unit in units.items()]

@@ -18,7 +18,7 @@ from dvsim.study.folder import is_there
 from dvsim.study.points import Points, PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.store import load_result
-from dvsim.study.sweep_table import KIND, short
+from dvsim.study.sweep_table import KIND
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
@@ -47,11 +47,7 @@ class SweptPoints(Points):
         self.METRICS: Mapping[str, str] = {
             name: swept.units.get(name, "") for name in swept.results
         }
-        lasts = [short(key) for key in swept.keys]
-        self.names = {
-            key: last if lasts.count(last) == 1 else key
-            for key, last in zip(swept.keys, lasts, strict=True)
-        }
+        self.names = swept.names
         self.key_units = {name: swept.units.get(key, "") for key, name in self.names.items()}
         self._good = swept.good.reset_index(drop=True)
 

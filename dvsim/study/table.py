@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dvsim.study.paired import Change
 
 GAP = 2  # blanks between columns
+EXACT = 2**53  # whole numbers below it are themselves as floating point
 SIGNS = {"pass": "✓", "fail": "✗"}  # beside the words on a page: never colour alone
 
 
@@ -152,10 +153,23 @@ def table_of(name: str, caption: str, rows: Sequence[Mapping[str, str]]) -> Tabl
 
 
 def csv_text(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return rows under a head as CSV."""
+    """Return rows under a head as CSV, numbers with all digits; what is not a number is empty."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([head, *rows])
+    csv.writer(buffer, lineterminator="\n").writerows([head, *(map(_plain, row) for row in rows)])
     return buffer.getvalue()
+
+
+def _plain(value: object) -> object:
+    """Return what CSV has of a value: a whole number without a point.
+
+    >>> [_plain(value) for value in (5.0, 0.1, float("nan"), "5.0")]
+    [5, 0.1, '', '5.0']
+    """
+    if not isinstance(value, float):
+        return value
+    if math.isnan(value):
+        return ""
+    return int(value) if value.is_integer() and abs(value) < EXACT else float(value)
 
 
 def plain_lines(parts: Iterable[str | Table]) -> Iterator[str]:

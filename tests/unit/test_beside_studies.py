@@ -16,6 +16,7 @@ from dvsim.study.matching import MOST, match, matching_keys
 from dvsim.study.measured import PointKeys
 from dvsim.study.table import Table
 
+ROLES = ("publisher", "broker")
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
 
 
@@ -115,7 +116,8 @@ def test_one_point_stands_beside_every_point(studies):
     asked = ["traffic.load=0.2", "switch.height=4", "traffic.slots=400"]
     (alone,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
     found = compare([alone, every])
-    assert len(alone.scenario.points) == 1 and len(found.points) == 6 and found.single == (1,)
+    assert len(alone.scenario.points) == 1 and len(found.points) == 6
+    assert found.single == {1: {"height": 4, "load": 0.2}}
     rows = [row for row in found.rows if row.metric == "throughput"]
     assert len({row.values[0] for row in rows}) == 1 and len({row.values[1] for row in rows}) == 6
 
@@ -165,3 +167,23 @@ def test_a_name_alone_is_no_common_metric(studies, latency):
     (study,) = run_scenarios([cluster], replications=1, workers=1, out=None)
     with pytest.raises(ValueError, match="blocked and waiting differ in unit or meaning"):
         compare([studies[0], study])  # "blocked" is a share in both, of descents and of time
+
+
+def test_parameters_of_two_cards_that_are_called_alike_are_two_keys():
+    """Sweeps name a key by its last part, and one may have typed more of it than another."""
+    scenario = load("h3/fdr-8")
+    spread = {role: scenario.cards[role].parameters["run_spread"].value for role in ROLES}
+
+    def swept(role, name):
+        path = f"system.{role}.run_spread"
+        points = [{name: spread[role]}, {name: 0.25}]
+        return PointKeys(points, [scenario] * 2, {name: path})
+
+    publisher, broker = (swept(role, "run_spread") for role in ROLES)
+    found = match([publisher, broker, swept("broker", "broker.run_spread")])
+    publishers, brokers = (f"system.{role}.run_spread" for role in ROLES)
+    assert list(found.keys) == [publishers, brokers]
+    at_rest = {publishers: spread["publisher"], brokers: spread["broker"]}
+    assert found.points == [(at_rest, (0, 0, 0))]
+    assert found.unmatched[0] == [at_rest | {publishers: 0.25}]
+    assert found.unmatched[1] == found.unmatched[2] == [at_rest | {brokers: 0.25}]

@@ -1,5 +1,6 @@
 """Does the page of a sweep have the figures of a study, and say what was looked for?"""
 
+import csv
 from dataclasses import replace
 from functools import cache
 
@@ -8,7 +9,7 @@ import pytest
 
 from dvsim.report.page import html
 from dvsim.report.saturation import Offered, saturated, sentence
-from dvsim.report.sweep_page import answer_sentences, curves, swept_page
+from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.swept_points import SweptPoints
@@ -130,6 +131,25 @@ def test_a_sweep_without_any_result_has_a_page_that_says_what_failed(sizes):
     failed = replace(sizes, table=table, results=(), manifest=manifest | {"command": "dvsim sweep"})
     page = html(swept_page(failed))
     assert "30 of 30 points failed." in page and "it is gone" in page
+
+
+def test_the_download_has_full_keys_units_and_empty_cells():
+    settings = ("workload.messages=200", "probe.batch=10")
+    keys = ("publisher.run_spread=0.0,0.1", "broker.run_spread=0.1", "broker.stall=100ms")
+    found = swept("h3/fdr-8", *keys, settings=settings)
+    table = found.table
+    table.loc[1, ["delivered_rate", "delivered_rate_low", "delivered_rate_high"]] = np.nan
+    shown = points_blocks(found, ["delivered_rate"], 10)[0]
+    assert shown.head[:3] == ["publisher.run_spread", "broker.run_spread", "stall"]
+    assert shown.rows[0][:3] == ["0", "0.1", "100 ms"]
+    first, second = csv.DictReader(shown.csv.splitlines())
+    assert (first["publisher.run_spread"], first["broker.run_spread"]) == ("0", "0.1")
+    assert first["broker.stall [s]"] == second["broker.stall [s]"] == "0.1"
+    assert float(first["delivered_rate [1/s]"]) == table["delivered_rate"][0]
+    assert second["delivered_rate [1/s]"] == second["delivered_rate_high [1/s]"] == ""
+    assert (
+        "nan" not in shown.csv and "nan" not in html(swept_page(found)).lower().split("<script")[0]
+    )
 
 
 def test_points_of_a_sample_stand_alone_over_each_key():
