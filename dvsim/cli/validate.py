@@ -197,13 +197,12 @@ def _print(
 
 def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> str:
     """Say how many replications the verdicts rest on."""
+    from dvsim.study.number_text import counted
+
     times = sorted({run.replications for run in runs})
-    text = (
-        f"{times[0]} replications" if len(times) == 1 else f"{times[0]} to {times[-1]} replications"
-    )
-    if asked is not None:
-        return text.removesuffix("s" * (times == [1]))
-    return f"{text}, as many as the verdicts need; --replications 10 runs all in full"
+    text = counted(times[0], times[-1])
+    more = ", as many as the verdicts need; --replications 10 runs all in full"
+    return text if asked is not None else text + more
 
 
 def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:

@@ -22,6 +22,15 @@ from dvsim.study.number_text import four_digits
 
 FILE, CODE = "claims.csv", "claims.py"
 
+OPS: Mapping[str, tuple[Callable[[float, float, float], bool], str]] = {
+    "ge": (lambda value, low, high: value >= low, "at least {low}"),
+    "lt": (lambda value, low, high: value < high, "below {high}"),
+    "eq": (lambda value, low, high: value == low, "{low}"),
+    "about": (lambda value, low, high: low <= value <= high, "{number} to {high}"),
+    "true": (lambda value, low, high: value == 1.0, "yes"),
+}
+"""How a claim speaks of a value: whether it holds in a range, and the range for people."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -39,40 +48,27 @@ class Claim:
 
     def holds(self, value: float) -> bool:
         """Return whether a value is in the claimed range; a truth is 1 or 0."""
-        low = -float("inf") if self.low is None else self.low
-        high = float("inf") if self.high is None else self.high
-        match self.op:
-            case "ge":
-                return value >= low
-            case "lt":
-                return value < high
-            case "eq":
-                return value == low
-            case "about":
-                return low <= value <= high
-            case "true":
-                return value == 1.0
-        raise ValueError(f"{FILE}: {self.id}: unknown op {self.op!r}")
+        if self.op not in OPS:
+            raise ValueError(f"{FILE}: {self.id}: unknown op {self.op!r}")
+        return OPS[self.op][0](value, *self._range)
 
     def overlaps(self, allowed: tuple[float, float]) -> bool:
         """Return whether the claimed range has a value in common with another range."""
+        low, high = self._range
+        return (allowed[0] <= high or self.op == "ge") and low <= allowed[1]
+
+    @property
+    def _range(self) -> tuple[float, float]:
         low = -float("inf") if self.low is None else self.low
-        high = float("inf") if self.high is None or self.op == "ge" else self.high
-        return allowed[0] <= high and low <= allowed[1]
+        return low, float("inf") if self.high is None else self.high
 
     @property
     def expected(self) -> str:
         """The claimed range, for people."""
-        match self.op:
-            case "ge":
-                return f"at least {self.text_of(self.low)}"
-            case "lt":
-                return f"below {self.text_of(self.high)}"
-            case "eq":
-                return self.text_of(self.low)
-            case "about":
-                return f"{four_digits(self.low)} to {self.text_of(self.high)}"
-        return "yes"
+        low, high = self.text_of(self.low), self.text_of(self.high)
+        return OPS.get(self.op, OPS["true"])[1].format(
+            number=four_digits(self.low), low=low, high=high
+        )
 
     def text_of(self, value: float | None) -> str:
         """Return a value of this claim with its unit, for people."""

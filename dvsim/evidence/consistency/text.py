@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dvsim.evidence.consistency.factors import Factor
 from dvsim.evidence.consistency.grid import Grid, sort_out
 from dvsim.evidence.consistency.types import SINGLE, Column, Examination, Finding
+from dvsim.study.number_text import scale_of
 
 SMOOTH = "the values are smooth: the place of each within a cell of the grid is uniform"
+NS = 1e-9  # the smallest unit of a time
 SHOWN = 10  # counts that a text lists
 
 
@@ -27,8 +29,8 @@ def grid_finding(group: str, columns: Sequence[Column], of: int, grid: Grid) -> 
         for kind in range(3)
     )
     spread = (grid.high - grid.low) / 2
-    unit, size = _unit_of_time(1 / grid.rate)
-    interval = _rounded(size / grid.rate, size * spread / grid.rate**2)
+    step, unit = scale_of(max(1 / grid.rate, NS), "s")
+    interval = _rounded(1 / grid.rate / step, spread / grid.rate**2 / step)
     evidence = [
         f"{len(on)} of {len(on | between | off)} different values are multiples of "
         + _rounded(grid.rate, spread)
@@ -70,10 +72,10 @@ def factor_finding(
     shown = ", ".join(str(count // factor.factor) for count in factor.counts[:SHOWN])
     rest = len(factor.counts) - SHOWN
     more = f" and {rest} more" if rest > 0 else ""
-    unit, scale = _unit_of_time(1 / factor.factor)
+    step, unit = scale_of(max(1 / factor.factor, NS), "s")
     whole = grid is None
     other = (
-        f", or are read with this step; as rates, one in {scale / factor.factor:.6g} {unit}"
+        f", or are read with this step; as rates, one in {1 / factor.factor / step:.6g} {unit}"
         if whole
         else ""
     )
@@ -112,14 +114,6 @@ def summary(examined: Examination) -> Iterator[str]:
     yield f"  looked for: {'; '.join(examined.checks)}"
     if examined.left_out:
         yield f"  not looked for: {'; '.join(examined.left_out)}"
-
-
-def _unit_of_time(seconds: float) -> tuple[str, float]:
-    """Return the unit in which a time is a handy number, and how many of it are a second."""
-    for unit, size in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
-        if seconds * size >= 1:
-            return unit, size
-    return "ns", 1e9
 
 
 def _rounded(value: float, error: float) -> str:
