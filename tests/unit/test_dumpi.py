@@ -121,7 +121,8 @@ def test_persistent_requests_and_types_of_the_program(tmp_path):
     files = [Dumpi() for _ in range(2)]
     for rank, one in enumerate(files):
         one.call("Type_vector", 0, 0, 3, 2, 5, DOUBLE, 40)
-        one.call("Type_struct", 0, 0, 2, [2, 1], [0, 8], [INT, 40], 41)
+        one.call("Type_struct", 0, 0, 2, [2, 1], [0, 8], [INT, 40], 39)
+        one.call("Type_dup", 0, 0, 39, 41)
         init = "Send_init" if rank == 0 else "Recv_init"
         one.call(init, 0, 1, 2, 41, 1 - rank, 0, WORLD, 8)
         for _ in range(3):

@@ -6,6 +6,7 @@ The layout was learnt from sst-dumpi's public source, and is checked against the
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -270,21 +271,12 @@ class _Rank:
 
     def _type(self, call: Call, key: Key | None) -> None:
         """Note the size of a type that the file has no size of."""
-        arguments, sizes = call.arguments, self.trace.sizes
-        new = arguments[-1]
-        if new in sizes:
-            return
-        if call.name in ("Type_struct", "Type_create_struct"):
-            parts = zip(arguments[1], arguments[3], strict=False)
-            sizes[new] = sum(count * sizes.get(datatype, 0) for count, datatype in parts)
-            return
-        counts = {
-            "Type_contiguous": arguments[0],
-            "Type_vector": arguments[0] * arguments[1] if len(arguments) > 3 else 0,
-        }
-        many = arguments[1] if len(arguments) > 3 else ()
-        each = sum(many) if isinstance(many, tuple) else arguments[0] * many
-        sizes[new] = counts.get(call.name, each) * sizes.get(arguments[-2], 0)
+        (*counts, old, new), sizes = call.arguments, self.trace.sizes
+        if new not in sizes:  # of one type, whose blocks have one length or several, or of several
+            blocks = counts[1] if len(counts) > 1 else 1
+            many = blocks if isinstance(blocks, tuple) else [math.prod((*counts[:1], blocks))]
+            kinds = old if isinstance(old, tuple) else [old] * len(many)
+            sizes[new] = sum(n * sizes.get(kind, 0) for n, kind in zip(many, kinds, strict=False))
 
 
 Ended = list[tuple[int, Status | None]]
