@@ -17,7 +17,6 @@ from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison
-    from dvsim.study.swept_points import Result
 
 
 @click.command()
@@ -77,24 +76,13 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     """
     from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
+    from dvsim.study.swept_points import loaded
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
-    results = [_loaded(folder) for folder in folders]
+    results = [loaded(folder) for folder in folders]
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
     try:
         return compare(results)
     except ValueError as error:
         raise ScenarioError.at(" ".join(names), str(error)) from error
-
-
-def _loaded(folder: Path) -> Result:
-    """Return the result that is kept in a folder: a run, a study, or the points of a sweep."""
-    from dvsim.study.folder import read_manifest
-    from dvsim.study.store import load_result
-    from dvsim.study.sweep_table import KIND, load_swept
-    from dvsim.study.swept_points import SweptPoints
-
-    if read_manifest(folder).get("backend") == KIND:
-        return SweptPoints(load_swept(folder))
-    return load_result(folder)

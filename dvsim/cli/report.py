@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from dvsim.cli.options import FORMS, MADE, FormFile, write_page
 from dvsim.cli.terminal import say
+from dvsim.errors import Argument, ScenarioError
+
+if TYPE_CHECKING:
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
+    from dvsim.study.swept_points import Result
 
 
 @click.command("report")
@@ -40,7 +48,8 @@ def report(
 ) -> None:
     """Write one offline HTML page about one or several kept runs, or the same in another format.
 
-    RUN is the folder of a run, or the name of a scenario: its newest run below runs.
+    RUN is the folder of a run, or the name of a scenario: its newest run below runs. The folder of
+    a sweep gives the page of that sweep.
 
     Runs with messages of the same size share a figure. Published data, where there are any, stand
     beside the runs. Studies of a switch or network have their own kind of page. The page needs no
@@ -53,17 +62,26 @@ def report(
     from dvsim.scenario.find import is_folder, out_of_reach
     from dvsim.study.changes import changes_of
     from dvsim.study.lookup import folders_of
-    from dvsim.study.store import load_result
+    from dvsim.study.swept_points import SweptPoints, loaded
 
     named = [
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
         for path in folders
     ]
-    runs = [load_result(folder) for found in named for folder in found]
+    results = [loaded(folder) for found in named for folder in found]
     command = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
+    swept = [result for result in results if isinstance(result, SweptPoints)]
+    if swept:
+        from dvsim.report.formats import write_sweep
+
+        _check_alone(results, sensitivity)
+        for path in write_sweep(page, swept[0].swept, form):
+            say(path)
+        return
+    runs = cast("list[Run | PointsStudy]", results)
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
         run
@@ -73,3 +91,20 @@ def report(
     compared = validate(judged) if judged else None
     for path in write_page(page, runs, compared, shlex.join(command), form, sensitivity):
         say(path)
+
+
+def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
+    """Raise ScenarioError if something stands beside a sweep, whose page is of it alone."""
+    from dvsim.study.compare import sort_of
+
+    if sensitivity is not None:
+        raise ScenarioError.at(Argument("sensitivity"), "the page of a sweep has its own")
+    if len(results) > 1:
+        ordered = sorted(results, key=lambda result: sort_of(result) != "sweeps")
+        other = {"runs": "a run", "studies": "a study", "sweeps": "another"}[sort_of(ordered[1])]
+        folders = " ".join(str(result.folder) for result in results)
+        message = (
+            f"is a sweep, and {ordered[1].folder} {other}: a page is of runs and studies, or of "
+            f"one sweep; 'dvsim compare {folders}' puts them side by side"
+        )
+        raise ScenarioError.at(str(ordered[0].folder), message)

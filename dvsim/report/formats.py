@@ -13,13 +13,17 @@ from dvsim.report.figure_svg import can_be_printed, figure_svg
 from dvsim.report.markdown import markdown
 from dvsim.report.page import html, write
 from dvsim.report.pages import report_page
+from dvsim.report.sweep_page import swept_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.study.compare import Comparison
+from dvsim.study.folder import read_checked
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
+    from dvsim.report.blocks import Page
+    from dvsim.study.sweep_table import SweepResult
 
 FORMATS = ("html", "md", "csv", "parquet", "svg")
 
@@ -62,10 +66,23 @@ def write_results(
         table = tidy(results, validation)
         write_output(path, to_csv(table) if form == "csv" else to_parquet(table))
         return [path]
-    page = report_page(results, validation, command, more)
+    return write_page(path, report_page(results, validation, command, more), form)
+
+
+def write_page(path: Path, page: Page, form: str) -> list[Path]:
+    """Write a page as html, md or svg, and return the files."""
     if form == "svg":
         return write_figures(path, page.drawings)
     write(path, markdown(page) if form == "md" else page)
+    return [path]
+
+
+def write_sweep(path: Path, swept: SweepResult, form: str | None = None) -> list[Path]:
+    """Write a kept sweep in one of `FORMATS`, the table as it is kept, and return the files."""
+    form = form or format_of(path)
+    if swept.folder is None or form not in ("csv", "parquet"):
+        return write_page(path, swept_page(swept), form)
+    write_output(path, read_checked(swept.folder, f"points.{form}", swept.manifest))
     return [path]
 
 
@@ -100,5 +117,4 @@ def write_comparison(path: Path, comparison: Comparison, command: str | None = N
     Raises:
         OutputError: If the file cannot be written. What was there before is still there then.
     """
-    page = comparison_page(comparison, command)
-    write(path, markdown(page) if format_of(path) == "md" else page)
+    write_page(path, comparison_page(comparison, command), format_of(path))

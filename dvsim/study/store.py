@@ -26,7 +26,7 @@ import pandas as pd
 
 from dvsim.contract.find import DEFAULT, kind_named, kind_of
 from dvsim.contract.kind import EMULATED, How, Kind
-from dvsim.errors import ScenarioError
+from dvsim.errors import RunFailed, ScenarioError
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
@@ -136,6 +136,8 @@ def load_result(folder: Path) -> Run | PointsStudy:
             is of a version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
+    if manifest.get("backend") == SWEEP:
+        raise RunFailed(f"{folder} is a sweep, not a run or a study")
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)
     data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}
@@ -173,7 +175,7 @@ def _kind(folder: Path, manifest: Mapping[str, Any], text: bytes) -> Kind:
     backend, default = manifest.get("backend"), kind_named(DEFAULT)
     if backend == EMULATED:
         backend = tomllib.loads(text.decode()).get("kind", DEFAULT)
-    if backend in (*default.backends, SWEEP, None, DEFAULT):
+    if backend in (*default.backends, None, DEFAULT):
         return default
     try:
         return kind_named(str(backend))

@@ -14,11 +14,11 @@ from dvsim.contract.find import metric_of
 from dvsim.contract.kind import Metric
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
-from dvsim.study.folder import is_there
+from dvsim.study.folder import is_there, read_manifest
 from dvsim.study.points import Points, PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.store import load_result
-from dvsim.study.sweep_table import KIND
+from dvsim.study.sweep_table import KIND, load_swept
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
@@ -150,6 +150,13 @@ class SweptPoints(Points):
 
 Result = Run | PointsStudy | SweptPoints
 """A result that can be compared."""
+
+
+def loaded(folder: Path) -> Result:
+    """Return the result that is kept in a folder: a run, a study, or the points of a sweep."""
+    if read_manifest(folder).get("backend") == KIND:
+        return SweptPoints(load_swept(folder))
+    return load_result(folder)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a key

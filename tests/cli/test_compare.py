@@ -11,6 +11,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim.contract.load import load
+from dvsim.errors import RunFailed
 from dvsim.report.comparison import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
@@ -305,6 +306,29 @@ def test_a_number_of_a_card_that_one_sweep_varies_is_known_of_the_other(swept):
     assert {row["point"]["latency"] for row in found["rows"]} == {"20 us"}
     assert all(row["values"][0] == row["values"][1] for row in found["rows"])
     assert [len(points) for points in found["unmatched"]] == [1, 1]
+
+
+def test_a_report_is_of_one_sweep_alone(swept, tmp_path):
+    folder, sweeps = swept
+    (run, *_) = (folder / "runs" / "h3" / "fdr-8").iterdir()
+    page = tmp_path / "page.html"
+    done = dvsim("report", sweeps[0], "--report", page)
+    assert (done.returncode, done.stdout) == (0, f"{page}\n"), done.stderr
+    assert "<title>h3/fdr-8: 2 points</title>" in page.read_text("utf-8")
+    for form in ("csv", "parquet"):
+        file = tmp_path / f"page.{form}"
+        assert dvsim("report", sweeps[0], "--report", file).returncode == 0
+        assert file.read_bytes() == (sweeps[0] / f"points.{form}").read_bytes()
+    both = dvsim("report", run, sweeps[0], "--report", tmp_path / "both.md")
+    assert (both.returncode, both.stdout) == (2, "")
+    assert f"{sweeps[0]}: is a sweep, and {run} a run: a page is of runs and" in both.stderr
+    assert f"'dvsim compare {run} {sweeps[0]}' puts them side by side" in both.stderr
+    two = dvsim("report", *sweeps)
+    assert f"is a sweep, and {sweeps[1]} another:" in two.stderr
+    fitted = dvsim("report", sweeps[0], "--sensitivity", folder)
+    assert "--sensitivity: the page of a sweep has its own" in fitted.stderr
+    with pytest.raises(RunFailed, match="is a sweep, not a run or a study"):
+        load_result(sweeps[0])
 
 
 def test_a_sweep_whose_run_is_gone_is_refused_with_its_command(swept, tmp_path):
