@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENDINGS = (".csv", ".parquet")
+UNNAMED = "has numbers where the names of the columns are expected"
 _NUMBER = re.compile(r"[+-]?(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?|[+-]?()\.(\d+)")
 
 
@@ -99,8 +100,7 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         raise ScenarioError.at(path, message)
     headings = rows[0][1] if rows else ()
     if headings and all(number_of(heading) for heading in headings):
-        message = "has numbers where the names of the columns are expected"
-        raise ScenarioError([Fault(str(path), rows[0][0], "", message)])
+        raise ScenarioError([Fault(str(path), rows[0][0], "", UNNAMED)])
     return _checked(str(path), headings, rows[1:])
 
 

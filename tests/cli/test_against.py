@@ -72,6 +72,13 @@ def test_a_log_without_a_size_is_not_compared_with_every_size(folder):
     assert "size not stated: these scenarios have 15 sizes; take one of them" in str(error)
 
 
+def test_a_column_of_sizes_with_another_name_is_asked_about(folder, tmp_path):
+    (tmp_path / "mine.csv").write_text("msg_size,mean (us)\n1,32.1\n64,33.3\n")
+    asked = ["zeromq/latency", "--set", "client=zeromq-0.2", "--against"]
+    error = invoke(folder, *asked, str(tmp_path / "mine.csv")).exception
+    assert "; is 'msg_size' meant as 'message_bytes'? give the data a column" in str(error)
+
+
 def test_a_file_that_cannot_be_is_refused_before_anything_runs(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("size,rate (msg/s)\n8,x\n")
     error = invoke(folder / "none", "h3/fdr-8", "--against", str(tmp_path / "bad.csv")).exception

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
 from dvsim.contract.find import kind_of
-from dvsim.errors import Advice, Argument, ScenarioError
+from dvsim.errors import Advice, Argument, ScenarioError, nearest
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
+from dvsim.evidence.lab.summaries import SIZES
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
@@ -124,7 +125,7 @@ def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> s
     if case.own_unit != own.get(case.metric):
         return f"{scenario.name} is {kind.about}, which has no {case.metric}"
     if kind.studies:
-        reason = _no_point(scenario, points_of(scenario, case))
+        reason = _no_point(scenario, points_of(scenario, case), case)
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
         return reason
@@ -193,8 +194,8 @@ def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str
     return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
 
 
-def _no_point(scenario: Spec, points: Sequence[int]) -> str:
-    """Return why there is not one point; empty if there is."""
+def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
+    """Return why there is not one point for a case; empty if there is."""
     if not points:
         return f"{scenario.name} has no such point"
     found = [
@@ -206,9 +207,13 @@ def _no_point(scenario: Spec, points: Sequence[int]) -> str:
         return ""
     listed = ", ".join(f"{key} ({', '.join(values[key])})" for key in differ)
     first = differ[0]
+    names = SIZES if first == "message_bytes" else (first,)
+    unknown = (key for key in case.keys if not scenario.has(key))
+    meant = next((key for key in unknown if nearest(key, names)), None)
     return (
         f"{len(points)} points of {scenario.name} answer, which differ in {listed}; "
-        f"give the data a column '{first}', or choose: set {first}={values[first][0]}"
+        + (f"is '{meant}' meant as '{first}'? " if meant else "")
+        + f"give the data a column '{first}', or choose: set {first}={values[first][0]}"
     )
 
 

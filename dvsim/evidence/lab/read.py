@@ -15,7 +15,7 @@ from dvsim.evidence.lab.openmessaging import openmessaging_cases
 from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
 from dvsim.evidence.lab.samples import raw_cases
 from dvsim.evidence.lab.summaries import is_long, is_wide, summary_cases
-from dvsim.evidence.sheet import open_sheet
+from dvsim.evidence.sheet import UNNAMED, number_of, open_sheet
 from dvsim.scenario.document import read
 from dvsim.scenario.find import is_file, is_folder, nearest_beside, reference_root, why_not
 from dvsim.scenario.input_errors import in_order, validate
@@ -88,6 +88,8 @@ def _table(
             "is no file of measurements: not CSV, Parquet, a PerfTest log or OpenMessaging JSON"
         )
         raise ScenarioError.at(path, message, line=1)
+    if all(map(number_of, headings)):
+        raise ScenarioError.at(path, UNNAMED, line=1)
     near = nearest("statistic", [name for name in headings if name != "statistic"])
     if near and "value" in {split_heading(name)[0] for name in headings}:
         message = f"'{near}' is no heading that is known"

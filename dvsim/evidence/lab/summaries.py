@@ -116,6 +116,8 @@ class _Reader:
         common = next(filter(None, units), self.about.unit)  # a count has none of its own
         cells = []
         for line, row in self._rows:
+            if not any(row[heading] for heading in columns):
+                self._wrong(line, "", "has no number of any statistic; was the file cut here?")
             for heading, statistic in columns.items():
                 if not row[heading]:
                     continue  # a statistic that this row does not have
@@ -249,7 +251,8 @@ class _Reader:
         try:
             unit = unit_of(unit_text)
         except UnitError as error:
-            self._wrong(line, heading, error.message, error.hint)
+            in_heading = unit_text == split_heading(heading)[1]
+            self._wrong(1 if in_heading else line, heading, error.message, error.hint)
             return None
         if unit.dimension != "bytes":
             return unit
