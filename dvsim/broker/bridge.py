@@ -65,8 +65,8 @@ def check_ours(program: Path) -> None:
         OutputError: If it, or its folder, belongs to another user than root, or all can write it.
     """
     for path in (program, program.parent):
-        found = path.stat()
-        if found.st_uid not in (0, os.geteuid()) or found.st_mode & stat.S_IWOTH:
+        status = path.stat()
+        if status.st_uid not in (0, os.geteuid()) or status.st_mode & stat.S_IWOTH:
             text = f"'{path}' is not run: others can write it; remove it, or set XDG_CACHE_HOME"
             raise OutputError(text)
 

@@ -66,8 +66,8 @@ class Control:
             DvsimError: If it does not answer.
         """
         text = self.run(node, "cluster_status", "--formatter", "json", timeout_s=timeout_s)
-        found: Mapping[str, Any] = json.loads(text)
-        return found
+        answer: Mapping[str, Any] = json.loads(text)
+        return answer
 
 
 def tail(text: str) -> str:

@@ -64,8 +64,8 @@ class PrivateFolder:
 
 def unusable(folder: Path | None, error: OSError) -> OutputError:
     """Return the error of a folder that cannot be made, read or written."""
-    what = "it is no folder" if isinstance(error, FileExistsError) else error.strerror
-    return OutputError(f"cannot use '{folder}' for nodes: {what}")
+    reason = "it is no folder" if isinstance(error, FileExistsError) else error.strerror
+    return OutputError(f"cannot use '{folder}' for nodes: {reason}")
 
 
 def remove_left(prefix: str = PREFIX) -> None:

@@ -93,10 +93,10 @@ class StateFolder:
     def __init__(self, path: Path) -> None:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = path.stat()
+            status = path.stat()
         except OSError as error:
             raise unusable(path, error) from error
-        if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise OutputError(f"cannot use '{path}' for nodes: others can write it")
         self.path = path.resolve()
         self.nodes = self.path / "nodes"

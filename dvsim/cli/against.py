@@ -72,8 +72,8 @@ def validate_against(
     from dvsim.study.manifest import asked_json
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
-        what = f"with --against the report is a page, FILE.html, not {options.report.name}"
-        raise ScenarioError.at("--report", what)
+        message = f"with --against the report is a page, FILE.html, not {options.report.name}"
+        raise ScenarioError.at("--report", message)
     whole = is_file(scenario_root() / campaign / "validation.toml")
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign
     scenarios = options.load([name])

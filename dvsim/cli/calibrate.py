@@ -170,13 +170,13 @@ class _Made(NamedTuple):
 def _measure(folders: tuple[Path, ...], against: tuple[str, ...], name: str) -> _Made:
     from dvsim.evidence.calibration import calibrate as calibrated
 
-    found = calibrated(folders, name, typed_text(), [Path(folder) for folder in against])
+    result = calibrated(folders, name, typed_text(), [Path(folder) for folder in against])
 
     def content(paths: Sequence[Path]) -> dict[str, Any]:
-        cards = dict(zip(found.made, map(str, paths), strict=True))
-        return {"cards": cards, "points": found.table()}
+        cards = dict(zip(result.made, map(str, paths), strict=True))
+        return {"cards": cards, "points": result.table()}
 
-    return _Made(found.made, found.lines, content)
+    return _Made(result.made, result.lines, content)
 
 
 def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any]) -> _Made:

@@ -64,8 +64,8 @@ def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> G
         header_style="bold",
         show_header=bool(table.head),
     )
-    for place in columns:
-        right, name = place in table.right, table.head[place] if table.head else ""
+    for column in columns:
+        right, name = column in table.right, table.head[column] if table.head else ""
         style = "dim" if name == "±" else ""
         grid.add_column(
             Text(plain(name)),
@@ -75,7 +75,7 @@ def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> G
             overflow="fold",
         )
     for row in table.rows:
-        cells = (plain(row[place]) for place in columns)
+        cells = (plain(row[column]) for column in columns)
         grid.add_row(*(Text(cell, style=VERDICTS.get(cell, "")) for cell in cells))
     if not indent:
         return grid

@@ -121,8 +121,8 @@ def _locate(name: str) -> tuple[Path, bool]:
         if card is not None:
             return card, True
     near = nearest_name(name, card_names())
-    what = "no such scenario or card" + ("" if near else "; `dvsim list` names them all")
-    raise ScenarioError.at(name, what, hint=near)
+    message = "no such scenario or card" + ("" if near else "; `dvsim list` names them all")
+    raise ScenarioError.at(name, message, hint=near)
 
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:

@@ -121,8 +121,8 @@ def _validate(
     else:
         if options.scale not in (None, 1):
             slots = any(run.scenario.LENGTH == "slots" for run in runs)
-            what = "slots" if slots and not validation.rows else "messages"
-            say(f"{what} scaled by {options.scale:g}: not the published workload\n")
+            unit = "slots" if slots and not validation.rows else "messages"
+            say(f"{unit} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options, verbose=verbose)
         for path in written:
             say(f"report: {path}")

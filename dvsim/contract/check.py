@@ -98,8 +98,8 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
             return value  # if that is wrong, the class says so
         if role not in roles:
             return FAULTY  # not used, as `between` says; what it holds does not matter
-        card, found = card_at(document, key_path, roles[role], kind.asks(role, document.data))
-        faults.extend(found)
+        card, wrong = card_at(document, key_path, roles[role], kind.asks(role, document.data))
+        faults.extend(wrong)
         return card or FAULTY
 
     def read_row(row: int, table: dict[str, Any]) -> dict[str, Any]:
@@ -176,8 +176,8 @@ class Places:
             dict: For each place that was filled the one that its value comes from.
         """
         moved: dict[KeyPath, KeyPath] = {}
-        for key, place in self.varied.items():
-            own, values = self.own(key), data["vary"][place[1]][key]
+        for key, path in self.varied.items():
+            own, values = self.own(key), data["vary"][path[1]][key]
             there = self._document.at(own[:-1])
             fits = len(own) > 1 and isinstance(there, dict) and isinstance(values, list)
             if not fits or key in there:
@@ -186,7 +186,7 @@ class Places:
             for name in own[:-1]:
                 table[str(name)] = table = dict(table[str(name)])
             table[key] = values[0] if values else None
-            moved[own] = (*place, 0) if values else place
+            moved[own] = (*path, 0) if values else path
         return moved
 
     def missing(self, key_path: KeyPath) -> str:

@@ -242,10 +242,10 @@ def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
         except ScenarioError as error:
             faults += error.faults
     if templates and overrides:  # a short key means the same for all that have it
-        found = zip(*(template.lengthened(overrides) for template in templates), strict=True)
+        longer = zip(*(template.lengthened(overrides) for template in templates), strict=True)
         overrides = [
             next((long for long in some if isinstance(long, str) and long != option), option)
-            for option, some in zip(overrides, found, strict=True)
+            for option, some in zip(overrides, longer, strict=True)
         ]
     roles = [_roles(template, overrides) for template in templates] if overrides else []
     useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}

@@ -212,13 +212,13 @@ def _lay(
         if scenario is None:
             raise ScenarioError(faults)
         for key, factor in times.items():
-            place = (*at, "times", key)
+            path = (*at, "times", key)
             tree = _multiplied(scenario, key, float(factor))
             if tree is None:
                 near = nearest(key, _numbers(scenario))
                 message = f"'{member.stem}' has no such number to multiply"
-                raise ScenarioError([question.fault(place, message, near)])
-            written = question.origin(place)
+                raise ScenarioError([question.fault(path, message, near)])
+            written = question.origin(path)
             # what comes out may be beyond a bound, and that is said of the key that multiplies
             origin = Origin(written.file, written.line, (*at, "times"), fixes=True)
             document.merge(Document(tree, {(): origin}))

@@ -53,23 +53,23 @@ def drain(
     Raises:
         RunFailed: If a message is missing, changed or of another run, or the broker is gone.
     """
-    found = _Found(sent)
+    received = _Found(sent)
     started = changed = time.monotonic()
     with spoken(queue.target):
-        tag = queue.channel.basic_consume(queue.name, found.take, auto_ack=True)
-    while found.digest.messages < sent.messages and time.monotonic() - changed < quiet_s:
-        before = found.digest.messages
+        tag = queue.channel.basic_consume(queue.name, received.take, auto_ack=True)
+    while received.digest.messages < sent.messages and time.monotonic() - changed < quiet_s:
+        before = received.digest.messages
         queue.events(0.2)
-        if found.digest.messages != before:
+        if received.digest.messages != before:
             changed = time.monotonic()
-            on_messages(found.digest.messages)
+            on_messages(received.digest.messages)
     while queue.depth():  # duplicates come last
         queue.events(0.01)
     queue.events(0)
     with spoken(queue.target):
         queue.channel.basic_cancel(tag)
-    found.check(queue.receiver)
-    return Drained(found.duplicates, time.monotonic() - started)
+    received.check(queue.receiver)
+    return Drained(received.duplicates, time.monotonic() - started)
 
 
 class _Found:
@@ -93,11 +93,11 @@ class _Found:
             self._ids.add(name)
         self.digest.add(body)
         number = int.from_bytes(body[:NUMBER], "little") - self._sent.first
-        place, off = divmod(number, self._sent.step)
-        if len(body) >= NUMBER and (off or not 0 <= place < len(self._seen)):
+        index, off = divmod(number, self._sent.step)
+        if len(body) >= NUMBER and (off or not 0 <= index < len(self._seen)):
             self._strange += 1
         elif len(body) >= NUMBER:
-            self._seen[place] = 1
+            self._seen[index] = 1
 
     def check(self, receiver: int) -> None:
         """Raise RunFailed unless these are the messages that were sent."""

@@ -167,12 +167,12 @@ def address_of(host: str, interface: str | None) -> str | None:
     if interface is not None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
             try:
-                found = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
+                reply = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
             except OSError:
                 names = " ".join(name for _, name in socket.if_nameindex())
                 reason = f"it has no interface '{interface}' with an address, but {names}"
                 raise RunFailed(reason) from None
-            return socket.inet_ntoa(found[20:24])
+            return socket.inet_ntoa(reply[20:24])
     name = host.rpartition("@")[2]
     with suppress(OSError), socket.socket() as probe:
         address = socket.gethostbyname(name)

@@ -88,8 +88,8 @@ def measured(place: Place, asked: Asked) -> Seen:
                 place.private.complete()
                 _account(loop, channel, names)
             how = {"durable": True, "arguments": arguments_of(asked)}
-            found = [channel.queue_declare(name, passive=True, **how) for name in names]
-            seen.queued += sum(answer.method.message_count for answer in found)
+            answers = [channel.queue_declare(name, passive=True, **how) for name in names]
+            seen.queued += sum(answer.method.message_count for answer in answers)
             for name in names:
                 channel.queue_delete(name)
     seen.busy = [new - old for old, new in zip(spent, since, strict=True)]

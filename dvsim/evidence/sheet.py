@@ -85,8 +85,8 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         return _of_parquet(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            found = dialect_in(path).rows(file)
-            rows = [(line, tuple(map(_stripped, row))) for line, row in found]
+            numbered = dialect_in(path).rows(file)
+            rows = [(line, tuple(map(_stripped, row))) for line, row in numbered]
     except UnicodeDecodeError:
         fault = encoding_fault(path)
         message = f"cannot be read: line {fault.line}: {fault.message}"

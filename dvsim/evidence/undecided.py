@@ -67,8 +67,8 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
         if path is not None:
             means = [row for row in part if row.statistic == "mean"]
             goals.append(_open_goal(means, MEAN_NEAR, 1.0))
-        for found in goals:
-            by_cost = sorted(found, key=lambda name: (_seconds(compared[name]), name))
+        for candidates in goals:
+            by_cost = sorted(candidates, key=lambda name: (_seconds(compared[name]), name))
             names.update(by_cost[:-1] or by_cost)
     return frozenset(names)
 

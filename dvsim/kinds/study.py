@@ -77,15 +77,15 @@ def studies(
 def run_task(task: Task) -> list[Done]:
     """Run one task; what a worker process does."""
     kind = kind_of(task.scenario)
-    found = []
+    done = []
     for replication in task.replications:
         started = time.perf_counter()
         try:
             reading = kind.replicate(task.scenario, task.seed, replication)
         except RunFailed as error:
             raise RunFailed(f"{task.scenario.name}: {error}") from error
-        found.append(Done(task.point, replication, reading, time.perf_counter() - started))
-    return found
+        done.append(Done(task.point, replication, reading, time.perf_counter() - started))
+    return done
 
 
 def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFrame:

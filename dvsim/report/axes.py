@@ -244,20 +244,20 @@ class Sweep:
         """
         table = self.study.beside
         table = table[(table["metric"] == metric) & table["value"].notna()]
-        found: dict[tuple[str, Course], list[Group]] = {}
+        curves: dict[tuple[str, Course], list[Group]] = {}
         for name, rows in table.groupby("name", sort=False):
             values = dict(zip(rows["point"], rows["value"], strict=True))
             for group in self.groups:
                 line = tuple((self.place(p), float(values[p])) for p in group.points if p in values)
                 if line:
-                    found.setdefault((str(name), line), []).append(group)
+                    curves.setdefault((str(name), line), []).append(group)
         return [
             Theory(
                 ", ".join([name.replace("-", " "), *shared(groups, self.groups)]),
                 groups[0] if len(groups) == 1 and len(self.groups) > 1 else None,
                 line,
             )
-            for (name, line), groups in found.items()
+            for (name, line), groups in curves.items()
         ]
 
     @property

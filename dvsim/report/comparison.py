@@ -178,9 +178,9 @@ def _values(
     `names` and `heads` say what each row is, in one cell or more; `labels` name the results.
     """
     head, spans = list(heads), [("", len(heads))]
-    for place, label in enumerate(labels, start=1):
-        spans.append((label, 2 if place == 1 else 3))
-        head += [str(place), "±", *([f"{place}/1"] if place > 1 else [])]
+    for column, label in enumerate(labels, start=1):
+        spans.append((label, 2 if column == 1 else 3))
+        head += [str(column), "±", *([f"{column}/1"] if column > 1 else [])]
     lines = []
     for cells, row in zip(names, rows, strict=True):
         line, unit = list(cells), MEGABYTES if row.unit == "B/s" else 1.0
@@ -330,7 +330,7 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
                 name = ": ".join(filter(None, [labels[index], group.name]))
                 lines.append((index, sweep, replace(group, name=name), marks))
     if len(sweeps[0].groups) == 1:  # one line each: the study has the colour
-        lines = [(place, s, replace(g, number=place), line) for place, s, g, line in lines]
+        lines = [(number, s, replace(g, number=number), line) for number, s, g, line in lines]
     traces: list[dict[str, Any]] = []
     for _, _, group, line in lines:
         traces += band(group, line)

@@ -219,8 +219,8 @@ def spaced_ticks(sweep: Sweep) -> dict[str, Any]:
     letters = max(map(len, texts)) + 2
     apart = (places[-1] - places[0]) * min(1.0, max(letters / MOST_LETTERS, 1 / MOST_TICKS))
     shown = [0]
-    for number, place in enumerate(places):
-        if place - places[shown[-1]] >= apart:
+    for number, at in enumerate(places):
+        if at - places[shown[-1]] >= apart:
             shown.append(number)
     return {
         "tickvals": [sweep.values[number] for number in shown],

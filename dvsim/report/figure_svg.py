@@ -200,5 +200,5 @@ def standalone(html: str) -> bytes:
     head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif"'
     body = svg.removeprefix("<svg")
     index = body.index(">") + 1
-    style = re.sub(r"var\(--(\w+)\)", lambda found: INKS[found[1]], resource("pipeline.css"))
+    style = re.sub(r"var\(--(\w+)\)", lambda variable: INKS[variable[1]], resource("pipeline.css"))
     return f"{head}{body[:index]}<style>{style}</style>{body[index:]}\n".encode()

@@ -168,12 +168,12 @@ def _case(case: Compared, index: int) -> list[Block]:
     name = f"lab-{index}"
     figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
     drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
-    found = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
+    details = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
     return [
         Heading(case.name),
         *map(Text, lines),
         *pair(drawn),
-        Fold(f"Statistics and distances: {case.name}", found, opened=index == 0),
+        Fold(f"Statistics and distances: {case.name}", details, opened=index == 0),
     ]
 
 

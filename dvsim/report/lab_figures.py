@@ -138,7 +138,7 @@ def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:
     drawings = []
     for metric in dict.fromkeys(case.metric for case in cases):
         series = by_series([case for case in cases if case.metric == metric])
-        lines = [found for found in map(_line, series.values()) if len(found) > 1]
+        lines = [line for line in map(_line, series.values()) if len(line) > 1]
         if lines:
             drawings.append(_sizes_drawing(metric, lines))
     return drawings

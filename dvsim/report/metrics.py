@@ -30,8 +30,8 @@ def unit_of(study: Points, metric: str) -> str:
 
 def metric_text(study: Points, metric: str, value: float, half: float = 0.0) -> str:
     """Write a metric with its interval and unit; slots in time too, where a slot has one."""
-    found = study.metric(metric)
-    unit = found.unit if found.written is None else found.written
+    known = study.metric(metric)
+    unit = known.unit if known.written is None else known.written
     if unit != SLOTS:
         return amount_text(value, half, "" if unit == "1" else unit)
     text = f"{estimate_text(value, half)} slots"

@@ -289,9 +289,9 @@ def title_of(groups: Sequence[Group]) -> str:
 def _about_studies(
     studies: Sequence[PointsStudy], validation: Validation | None, *, alone: bool
 ) -> Part:
-    found = answers(studies)
-    title = found[0].whatif.title if len(found) == 1 else f"{len(studies)} studies"
-    verdicts = [block for each in found for block in answer_blocks(each)]
+    answered = answers(studies)
+    title = answered[0].whatif.title if len(answered) == 1 else f"{len(studies)} studies"
+    verdicts = [block for each in answered for block in answer_blocks(each)]
     verdicts += [Text(sentence, "verdict") for sentence in claims_sentences(validation)]
     used = any(map(used_cards, studies))
     weak = tables(parameters_table(studies, "parameters-of-studies")) if used else []

@@ -105,11 +105,11 @@ class Lane:
     @property
     def verdict(self) -> str:
         """Say what limits it, see `dvsim.study.stages.Limit`."""
-        found = self.busiest
-        if found is None or found.busy is None:
+        stage = self.busiest
+        if stage is None or stage.busy is None:
             return "not counted"
-        cause = self.cause or (found.name if found.busy >= SATURATED else NO_STAGE)
-        return f"limit: {Limit(cause, found.name, found.busy)}"
+        cause = self.cause or (stage.name if stage.busy >= SATURATED else NO_STAGE)
+        return f"limit: {Limit(cause, stage.name, stage.busy)}"
 
 
 def lanes_of(groups: Sequence[Group], path: Path) -> list[Lane]:

@@ -100,13 +100,13 @@ def points_of(entry: Entry, column: str, published: Published) -> list[Point]:
     """Collect the statistics of a column that were estimated."""
     scenario = entry.run.scenario.name
     printed: Published = published if entry.judged else {}
-    found = (
+    estimates = (
         (index, statistic, entry.estimates.get((column, entry.reading, statistic)))
         for index, statistic in enumerate(STATISTICS)
     )
     return [
         Point(index, estimate, printed.get((scenario, column, statistic)))
-        for index, statistic, estimate in found
+        for index, statistic, estimate in estimates
         if estimate is not None
     ]
 

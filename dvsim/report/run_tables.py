@@ -154,8 +154,8 @@ def events_of(entry: Entry, metric: str) -> float | None:
 def stages_table(groups: Sequence[Group]) -> Table:
     """Tabulate how busy every stage of every simulated run was, and which one limits it."""
     entries = [(g, entry) for g in groups for entry in g.entries if entry.made == "simulated"]
-    found = {stage.name for _, entry in entries for stage in stages_of(entry.run.counters)}
-    names = [name for name in STAGES if name in found] + sorted(found - set(STAGES))
+    used = {stage.name for _, entry in entries for stage in stages_of(entry.run.counters)}
+    names = [name for name in STAGES if name in used] + sorted(used - set(STAGES))
     rows = []
     for group, entry in entries:
         shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}

@@ -178,14 +178,14 @@ def histogram_reading(sweep: Sweep, kind: str, points: dict[int, bool]) -> str:
         if kind == "hops" and sweep.tables["theory"]["metric"].str.startswith(HOPS).any()
         else ""
     )
-    what = (
+    text = (
         "Each deflection costs a packet two more hops, so load shifts the curves to the right."
         if kind == "hops"
         else "Time in the queue is part of it; wide ranges are drawn in bins, per slot."
     )
     total = sweep.count
     return (
-        f"Each line holds the packets of all replications of one point. {what}{law}"
+        f"Each line holds the packets of all replications of one point. {text}{law}"
         + choice_text(points, total)
     )
 

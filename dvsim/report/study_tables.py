@@ -21,8 +21,8 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
     """Tabulate the metrics of every point; the CSV has all of them with all digits."""
     metrics = study.drawn
     if "mean_latency" in study.METRICS:  # its quantile stands beside it
-        place = metrics.index("mean_latency") + 1 if "mean_latency" in metrics else len(metrics)
-        metrics.insert(place, "p99")
+        index = metrics.index("mean_latency") + 1 if "mean_latency" in metrics else len(metrics)
+        metrics.insert(index, "p99")
     marks = {
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics

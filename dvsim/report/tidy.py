@@ -61,14 +61,14 @@ def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) 
     }
     readings = [PRINTED if reading == own else "as messages" for reading in table["reading"]]
     keys = zip(table["scenario"], table["column"], readings, table["statistic"], strict=True)
-    found = [published_of.get(key) for key in keys]
+    verdicts = [published_of.get(key) for key in keys]
     return table.assign(
-        published=[math.nan if row is None else row.published for row in found],
+        published=[math.nan if row is None else row.published for row in verdicts],
         tolerance=[
-            math.nan if row is None or row.tolerance is None else row.tolerance for row in found
+            math.nan if row is None or row.tolerance is None else row.tolerance for row in verdicts
         ],
-        verdict=["" if row is None else row.verdict for row in found],
-        split=["" if row is None else row.split for row in found],
+        verdict=["" if row is None else row.verdict for row in verdicts],
+        split=["" if row is None else row.split for row in verdicts],
     )
 
 

@@ -144,7 +144,7 @@ def node_trace(row: int, count: int, rows: Counter[int]) -> dict[str, Any]:
     bar = row == 0 and count > MOST_PORTS
     places: Iterable[float] = (0, 1) if bar else ((number + 0.5) / count for number in range(count))
     x = np.fromiter(places, dtype=float)
-    what = "port" if row == 0 else f"level {row - 1}, switch"
+    label = "port" if row == 0 else f"level {row - 1}, switch"
     return scatter(
         f"{count:,} {'ports' if row == 0 else f'switches of level {row - 1}'}",
         x,
@@ -156,7 +156,7 @@ def node_trace(row: int, count: int, rows: Counter[int]) -> dict[str, Any]:
             "symbol": "circle" if row == 0 else "square",
             "size": max(3, min(12, 600 / count)),
         },
-        hovertemplate=f"{what} %{{pointNumber}}<extra></extra>",
+        hovertemplate=f"{label} %{{pointNumber}}<extra></extra>",
     )
 
 

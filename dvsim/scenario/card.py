@@ -44,11 +44,11 @@ def load_card(name_or_path: str | Path) -> Card:
     if text.endswith(".toml") or isinstance(name_or_path, Path):
         path = existing(Path(text))
     else:
-        found = find_card(text)
-        if found is None:
+        file = find_card(text)
+        if file is None:
             near = nearest(text, card_names())
             raise ScenarioError.at(text, "no such card", hint=near)
-        path = found
+        path = file
     card, faults = _checked(*_read_file(path))
     if card is None:
         raise ScenarioError(faults)
@@ -75,9 +75,9 @@ def card_at(
     part, faults = _part(document, path, table, kind)
     if part is None:
         return None, faults
-    found = part.data.get("kind")
-    if kind is not None and isinstance(found, str) and found in KINDS and found != kind:
-        message = f"{show(table.get('name'))} is a {found} card; {asker} needs one of kind {kind}"
+    stated = part.data.get("kind")
+    if kind is not None and isinstance(stated, str) and stated in KINDS and stated != kind:
+        message = f"{show(table.get('name'))} is a {stated} card; {asker} needs one of kind {kind}"
         return None, [document.fault(path, message)]
     return _checked(part, faults)
 
@@ -183,9 +183,11 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
     """Return the card of a document, or None and what is wrong, earlier faults first."""
     kind = document.data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        what = "missing" if kind is None else f"must be one of {', '.join(KINDS)}, not {show(kind)}"
+        message = (
+            "missing" if kind is None else f"must be one of {', '.join(KINDS)}, not {show(kind)}"
+        )
         near = nearest(kind, KINDS) if isinstance(kind, str) else None
-        return None, [*before, document.fault(("kind",), what, near)]
+        return None, [*before, document.fault(("kind",), message, near)]
     model, faults = validate(card_model(kind), document, missing=_missing)
     if faults or before:
         advised = [fault_text for fault in faults for fault_text in _with_advice(document, fault)]

@@ -108,18 +108,18 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     if path.is_relative_to(scenario_root()) and is_file(path):
         return path
     near = nearest_name(text)
-    what = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
+    message = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
     beside = Path(f"{text}.toml")
     if is_file(beside):
-        what, near = "no such scenario; a file is named with its ending", str(beside)
+        message, near = "no such scenario; a file is named with its ending", str(beside)
     elif text.endswith(MEASURED):
-        what = f"no such scenario; with measurements: `dvsim validate SCENARIO --against {text}`"
+        message = f"no such scenario; with measurements: `dvsim validate SCENARIO --against {text}`"
         near = None
     elif is_file(Path(text)):
-        what = "no such scenario; the name of a scenario file ends in .toml"
+        message = "no such scenario; the name of a scenario file ends in .toml"
     elif text and near is None and is_folder(Path(text)):
-        what = f"{why_not(Path(text), 'a scenario')}; `dvsim list` names them all"
-    raise ScenarioError.at(text, what, hint=near)
+        message = f"{why_not(Path(text), 'a scenario')}; `dvsim list` names them all"
+    raise ScenarioError.at(text, message, hint=near)
 
 
 def existing(path: Path) -> Path:

@@ -151,7 +151,7 @@ def _known_keys(model: type, path: KeyPath) -> list[str]:
 def in_order(faults: list[Fault], document: Document) -> list[Fault]:
     """Return each fault once, as they are read: by file, by line, by key within a line."""
     files = list(dict.fromkeys(fault.file for fault in faults))
-    keys = {dotted(path): place for place, path in enumerate(_paths(document.data))}
+    keys = {dotted(path): index for index, path in enumerate(_paths(document.data))}
 
     def place(fault: Fault) -> tuple[int, int, int]:
         return files.index(fault.file), fault.line or 0, keys.get(fault.key, len(keys))

@@ -85,14 +85,14 @@ def match(sides: Sequence[PointKeys]) -> Matched:
             )
         rows = [
             (point | at, (*numbers, number))
-            for (point, numbers), found in zip(rows, beside, strict=True)
-            for number, at in found
+            for (point, numbers), alike in zip(rows, beside, strict=True)
+            for number, at in alike
         ]
         known.update(own)
     unmatched = []
-    for place, side in enumerate(sides):
-        found = {numbers[place] for _, numbers in rows}
-        rest = (number for number in range(len(side.points)) if number not in found)
+    for index, side in enumerate(sides):
+        matched = {numbers[index] for _, numbers in rows}
+        rest = (number for number in range(len(side.points)) if number not in matched)
         unmatched.append(
             [{key: side.at(number, key) for key in keys if side.has(key)} for number in rest]
         )

@@ -62,8 +62,8 @@ def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
         values = samples[name].to_numpy()
         if values.size and values.min() < least:
             row = int(np.argmin(values))
-            what = f"{name} is {values[row]}; it must be at least {least}"
-            raise RunFailed(f"samples: row {row}: {what}")
+            message = f"{name} is {values[row]}; it must be at least {least}"
+            raise RunFailed(f"samples: row {row}: {message}")
     return samples
 
 

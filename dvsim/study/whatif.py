@@ -186,11 +186,11 @@ def _points(whole: Sequence[Sequence[Run | PointsStudy]]) -> Iterator[Part]:
     """Yield a part for each point that the baseline of a scenario has."""
     for base, *others in whole:
         for point in base.scenario.points:
-            found = [study for study in others if point in study.scenario.points]
+            variants = [study for study in others if point in study.scenario.points]
             names = [_whatif(base).member] if len(whole) > 1 or not point else []
             label = ", ".join([*names, point_text(point)] if point else names)
-            if found:
-                yield Part(label, _outcomes([base, *found], point))
+            if variants:
+                yield Part(label, _outcomes([base, *variants], point))
 
 
 def _whatif(run: Run | PointsStudy) -> WhatIf:

@@ -118,8 +118,8 @@ def _about(metadata: Mapping[str, Any]) -> str:
     facts = {
         key: value if isinstance(value, str) else _json(value) for key, value in metadata.items()
     }
-    place = {"pid": ABOUT, "tid": ABOUT, "ts": 0}
-    event = {"ph": "i", "s": "p", "name": "click here", **place}
+    start = {"pid": ABOUT, "tid": ABOUT, "ts": 0}
+    event = {"ph": "i", "s": "p", "name": "click here", **start}
     return _json({**event, "args": facts})
 
 

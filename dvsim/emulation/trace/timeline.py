@@ -90,9 +90,9 @@ class Timeline:
 
         def key(row: Row) -> tuple[int, int, int]:
             kind, _, number = row.component.partition(".")
-            place = PATH.index(kind) if kind in PATH else len(PATH)
+            position = PATH.index(kind) if kind in PATH else len(PATH)
             digits = re.match(r"\d+", number)
-            return int(digits[0]) if digits else 0, place, order[row.component]
+            return int(digits[0]) if digits else 0, position, order[row.component]
 
         return sorted(self._rows.values(), key=key)
 
@@ -107,7 +107,7 @@ class Timeline:
     def arrows(self) -> dict[int, tuple[int, int]]:
         """By number when an arrow begins and ends; only those of which both ends are kept."""
         events = [event for row in self._rows.values() for event in row.events]
-        begun = dict(sent for event in events for sent in event.sends)
+        begun = dict(send for event in events for send in event.sends)
         ended = {event.gets: event.begin_ns for event in events if event.gets in begun}
         return {n: (begun[n], at) for n, at in ended.items() if begun[n] <= at}
 

@@ -58,10 +58,10 @@ def calibrate(
         ScenarioError: If a run cannot be used, or two do not belong together.
         RunFailed: If a folder is no run.
     """
-    place = kind_of(load_result(folders[0]).scenario).calibration
-    if not place:
+    function = kind_of(load_result(folders[0]).scenario).calibration
+    if not function:
         raise ScenarioError.at(str(folders[0]), NO_RUN)
-    make: Callable[..., Calibrated] = resolve_name(place)
+    make: Callable[..., Calibrated] = resolve_name(function)
     return make(folders, name, command, against)
 
 

@@ -75,8 +75,8 @@ def simulated_rows(
     rows: list[Row] = []
     for index, result in zip(sorted(places), results, strict=True):
         asked = target.cases[index]
-        found = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
-        case, simulated = found.pairs[0]
+        matched = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
+        case, simulated = matched.pairs[0]
         for name, value in case.statistics.items():
             if judged(name) and name in simulated.statistics:
                 own = (simulated.statistics[name][0], simulated.runs[name], simulated.per_message)
@@ -104,11 +104,11 @@ def of(rows: Iterable[Row], places: frozenset[int]) -> list[Row]:
 
 def headlines(rows: Iterable[Row]) -> dict[int, Row]:
     """Return one row of each case, by place: its mean, or its first statistic."""
-    found: dict[int, Row] = {}
+    chosen: dict[int, Row] = {}
     for row in rows:
-        if row.place not in found or row.statistic == "mean":
-            found[row.place] = row
-    return found
+        if row.place not in chosen or row.statistic == "mean":
+            chosen[row.place] = row
+    return chosen
 
 
 def distance(measured: float, other: float) -> float:

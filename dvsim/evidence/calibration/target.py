@@ -129,11 +129,11 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
         if not (own or data.scenarios or all("transport" in case.keys for case in measured.cases)):
             _one_system(card, scenarios)
         for case in measured.cases:
-            found = answer(case, own or scenarios, measured, data.taken)
-            if isinstance(found, str):
-                missing.append((case.name, found))
+            answered = answer(case, own or scenarios, measured, data.taken)
+            if isinstance(answered, str):
+                missing.append((case.name, answered))
             else:
-                cases.append(Asked(measured, case, found))
+                cases.append(Asked(measured, case, answered))
     if not cases:
         name, reason = missing[0]
         file = str(read[0].path)
@@ -223,11 +223,11 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
         ScenarioError: If there are such; with the names.
     """
     transports = {system.name: system.system.transport for system in systems_of(scenarios)}
-    found: dict[str, str] = {}
+    systems: dict[str, str] = {}
     for scenario in scenarios:
-        found.setdefault(transports.get(scenario.name, scenario.name), scenario.name)
-    if len(found) > 1:
-        names = " or ".join(found.values())
+        systems.setdefault(transports.get(scenario.name, scenario.name), scenario.name)
+    if len(systems) > 1:
+        names = " or ".join(systems.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"
         raise ScenarioError.at(Argument("scenarios"), message)
 

@@ -132,10 +132,10 @@ def _cells(values: list[tuple[float, float]], count: int, half: Callable[[float]
     """Return the bounds of all samples, by ranges of rank."""
     upto, since = [], []  # (rank, value): samples up to it are below, since it above
     for share, value in values:
-        place = (count - 1) * share
+        position = (count - 1) * share
         exact = share in {0.0, 1.0}
-        below = math.floor(place + 1e-9) - (not exact)
-        above = math.ceil(place - 1e-9) + (not exact)
+        below = math.floor(position + 1e-9) - (not exact)
+        above = math.ceil(position - 1e-9) + (not exact)
         upto.append((below, value + half(value)))
         since.append((above, value - half(value)))
     edges = {0, count} | {rank + 1 for rank, _ in upto} | {rank for rank, _ in since}

@@ -56,7 +56,7 @@ def read_data(sources: Iterable[Any]) -> Data:
                 numbers += len(sheet.rows)
                 continue
             at = [headings.index(name) for name in _numeric(sheet) if name not in SIZE]
-            numbers += sum(row[place] != "" for _, row in sheet.rows for place in at)
+            numbers += sum(row[column] != "" for _, row in sheet.rows for column in at)
             if "statistic" in headings or (has_derived(headings) and len(sheet.rows) <= ROWS):
                 tables[name] = _table(sheet)
             if "statistic" not in headings:

@@ -198,10 +198,10 @@ def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
     """Return why there is not one point for a case; empty if there is."""
     if not points:
         return f"{scenario.name} has no such point"
-    found = [
+    candidates = [
         {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
     ]
-    values = {key: list(dict.fromkeys(point[key] for point in found)) for key in scenario.keys}
+    values = {key: list(dict.fromkeys(point[key] for point in candidates)) for key in scenario.keys}
     differ = [key for key, known in values.items() if len(known) > 1]
     if len(points) == 1 or not differ:
         return ""

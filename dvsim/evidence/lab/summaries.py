@@ -200,14 +200,14 @@ class _Reader:
             message = f"'{named}' is no metric; they are {', '.join(known)}"
             self._wrong(line, "metric", message, nearest(named, known))
             return None
-        found: tuple[Unit, int | None, str] | None
+        quantity: tuple[Unit, int | None, str] | None
         if named is not None and named in self.own:
-            found = self._own(line, heading, unit_text, named)
+            quantity = self._own(line, heading, unit_text, named)
         else:
-            found = self._of_messages(line, row, heading, unit_text, named)
-        if found is None:
+            quantity = self._of_messages(line, row, heading, unit_text, named)
+        if quantity is None:
             return None
-        unit, size, metric = found
+        unit, size, metric = quantity
         keys = self._keys(row, () if named in self.own else SIZES)
         key = Key(self._label(row), size, metric, keys)
         factor = 1.0 if statistic == "count" else unit.factor

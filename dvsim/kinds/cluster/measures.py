@@ -120,4 +120,4 @@ def quantiles(values: Floats, weights: Floats, shares: tuple[float, ...]) -> lis
     order = np.argsort(values, kind="stable")
     heap = np.cumsum(weights[order])
     places = np.searchsorted(heap, np.array(shares) * heap[-1] * (1 - 1e-12))
-    return [float(values[order[min(place, len(order) - 1)]]) for place in places]
+    return [float(values[order[min(rank, len(order) - 1)]]) for rank in places]

@@ -78,13 +78,13 @@ def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tup
     during = [event.during(seconds) for event in scenario.events("slow")]
     changes = {at for own in during for at in (own.start, own.stop) if second < at < seconds}
     begins = [second, *sorted(changes)]
-    found = []
+    pieces = []
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
         taking = work.processing * PS * factor_of(scenario, "slow", begin)
         if work.prefetch:
             taking = max(taking, (back + work.acknowledged * taking) / work.prefetch)
-        found.append((end - second, consumers_of(scenario) / taking if taking else AT_ONCE))
-    return found
+        pieces.append((end - second, consumers_of(scenario) / taking if taking else AT_ONCE))
+    return pieces
 
 
 def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
@@ -211,9 +211,9 @@ class _Run:
             wanted = 0.0
         elif led > FULL:  # all queues have a leader: what waited may go, too
             wanted = published + state.held
-        sent = self.nodes.capacity.confirmed(work.window * work.publishers, wanted)
-        state.held = max(0.0, state.held + published - sent)
-        admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
+        confirmed = self.nodes.capacity.confirmed(work.window * work.publishers, wanted)
+        state.held = max(0.0, state.held + published - confirmed)
+        admitted = np.full(STEPS, confirmed * STEP / led) if led else np.zeros(STEPS)
         consumed = consumed_of(scenario, number, self.nodes.capacity.work.back)
         normal = self.jitter.standard_normal(scenario.system.nodes)
         passed = self.nodes.second(state, admitted, consumed, normal)

@@ -135,15 +135,15 @@ def lines() -> Iterator[str | Table]:
     yield Table(head, rows, range(3, 7))
     yield ""
     yield "How much faster an element is with aggregation"
-    found: list[list[str]] = []
+    lines: list[list[str]] = []
     for machine in LINKS:
         predicted_factors = factors(machine, predict=True)
         for (program, nodes), factor in factors(machine, predict=False).items():
             guess = predicted_factors[program, nodes]
             row = [f"{factor:.3g}", f"{guess:.3g}", f"{guess / factor:.2f}"]
-            found.append([machine, program, str(nodes), *row])
+            lines.append([machine, program, str(nodes), *row])
     yield Table(
-        ["machine", "program", "nodes", "measured", "predicted", "ratio"], found, range(2, 6)
+        ["machine", "program", "nodes", "measured", "predicted", "ratio"], lines, range(2, 6)
     )
 
 

@@ -40,11 +40,11 @@ def _moved(host: Card, card: Card, work: WordsTable, program: Program, words: fl
     remote = words * share
     asked = remote * work.uneven  # of this node, by others
     taken = asked + remote if program.reads else asked * program.words
-    sent = asked + remote if program.reads else remote * program.words
+    moved = asked + remote if program.reads else remote * program.words
     busy = words * (work.uneven * own + host["move"]) + taken * card["fifo_pop"]
     busy *= PS / cores
     port = taken * WORD / card["port_rate"]
-    entering = sent * _enter_s(work, card)
+    entering = moved * _enter_s(work, card)
     waits = 0.0
     if program.reads and work.sending != "buffer":
         under_way = cores * (work.window if work.sending == "window" else 1)

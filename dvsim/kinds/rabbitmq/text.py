@@ -61,7 +61,7 @@ def meaning_text(run: Run) -> str:
 
 def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
     """Yield several runs as one table, and what it says where both transports are in it."""
-    found = contests(runs)
+    pairs = contests(runs)
     first = runs[0]
     alike = len({(run.seed, run.replications) for run in runs}) == 1
     asked = (
@@ -73,21 +73,21 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
     scaled = ", ".join(f"{length:.3g}" for length in lengths)
     part = "" if scaled == "1" else f" with {scaled} of the messages of their scenarios"
     yield f"{len(runs)} runs{part}; whole messages over all receivers; {asked}"
-    ratios = {id(contest.vortex): contest.ratio for contest in found}
-    head = ["run", "message", "msg/s", "±", "payload", *(["× TCP"] if found else []), "limit"]
+    ratios = {id(contest.vortex): contest.ratio for contest in pairs}
+    head = ["run", "message", "msg/s", "±", "payload", *(["× TCP"] if pairs else []), "limit"]
     rows = []
     for run in runs:
         value, half = estimate_texts(run.rate.value, run.rate.half)
         row = [changes_of(run.scenario).name + ", emulated" * (run.backend == "emu")]
         row += [format_value(run.scenario.workload.message_bytes, "size"), value, half or "-"]
         row.append(amount_text(run.payload_rate.value, unit="B/s"))
-        if found:
+        if pairs:
             ratio = ratios.get(id(run))
             row.append("" if ratio is None else ratio.text())
         rows.append([*row, "not counted" if run.limit is None else str(run.limit)])
     yield Table(head, rows, right=range(1, len(head) - 1), groups=[1, 2])
-    if found:
-        yield f"{INDENT}{contest_text(found)}"
+    if pairs:
+        yield f"{INDENT}{contest_text(pairs)}"
     folders = [run.folder for run in runs if run.folder is not None]
     if folders:
         yield f"{INDENT}kept in {os.path.commonpath(folders)}"

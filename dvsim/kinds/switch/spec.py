@@ -68,8 +68,8 @@ def _trace_read(value: object) -> str | tuple[tuple[int, ...], ...]:
     if isinstance(value, str) and value:
         return value
     if not isinstance(value, list):
-        what = "a file of packets, or a list of [slot, input, output]"
-        raise ValueError(f"must be {what}, not {show(value)}")
+        wanted = "a file of packets, or a list of [slot, input, output]"
+        raise ValueError(f"must be {wanted}, not {show(value)}")
     packets = tuple(_wholes(item, "a packet [slot, input, output]") for item in value)
     if any(len(packet) != 3 for packet in packets):
         raise ValueError("a packet is [slot, input, output]")

@@ -44,12 +44,12 @@ class Bulk:
 
     def compute(self, picoseconds: npt.ArrayLike = 0) -> None:
         """Let all ranks wait for their messages, then compute: a time for all, or one for each."""
-        found = self.builder.extend(self.all, CALC, size=picoseconds)
+        computing = self.builder.extend(self.all, CALC, size=picoseconds)
         if self.before is not None:
-            self.builder.require_many(found, self.before)
+            self.builder.require_many(computing, self.before)
         for operations, ranks in self.open:
-            self.builder.require_many(found[ranks], operations)
-        self.before, self.open = found, []
+            self.builder.require_many(computing[ranks], operations)
+        self.before, self.open = computing, []
 
     def messages(
         self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0

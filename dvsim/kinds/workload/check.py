@@ -69,7 +69,7 @@ def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str])
     rank, kind, peer, tag, size, cpu, nic, _ = columns
     message, last = kind != CALC, ranks - 1
     least = np.where(kind == RECV, ANY, 0)
-    for bad, what in (
+    for bad, reason in (
         ((rank < 0) | (rank > last), f"rank must be from 0 to {last}, is {{rank}}"),
         ((kind < CALC) | (kind > RECV), "kind must be calc, send or recv, is {kind}"),
         (size < 0, "size must not be negative, is {size}"),
@@ -84,7 +84,7 @@ def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str])
         if bad.any():
             number = int(np.argmax(bad))
             values = dict(zip(COLUMNS, (int(column[number]) for column in columns), strict=True))
-            fault = fault_of(columns, number, what.format(**values), name, files)
+            fault = fault_of(columns, number, reason.format(**values), name, files)
             raise ScenarioError([fault])
 
 

@@ -91,10 +91,10 @@ class Chosen:
         """
         if self.network is None:
             return None
-        found, faults, ports = self._sound(self.network), self.faults, self.network.ports
+        sound, faults, ports = self._sound(self.network), self.faults, self.network.ports
         if not faults.wrap:
-            return found
-        return Faulty(found, ports, faults.dead, faults.chance, faults.again_ps, seed)
+            return sound
+        return Faulty(sound, ports, faults.dead, faults.chance, faults.again_ps, seed)
 
     def _sound(self, network: Network) -> Fabric:
         """Return what carries messages where no port is dead or loses any."""
@@ -127,12 +127,12 @@ class Chosen:
         network, switch = self.network, self.network.switch
         shares = zero_load_hops(switch.height, switch.angles, "any")
         hops = float(sum(number * share for number, share in enumerate(shares)) / shares.sum())
-        found = []
+        reaches = []
         for level in range(network.levels):
             slots = (2 * level + 1) * hops + (2 * level + 2) * network.link
             latency = round(slots * network.slot_ps) + self.extra_ps
-            found.append((network.tree.reach(level), latency))
-        return found
+            reaches.append((network.tree.reach(level), latency))
+        return reaches
 
 
 def cycle_of(
@@ -272,11 +272,11 @@ def choose(
     if name in PRESETS:
         chosen = _vortex(name, settings)
         assert chosen.network is not None  # of a Data Vortex
-        found = faults_of(faults, chosen.network.planes, chosen.network.tree)
-        if found.links and chosen.model == "flow":
+        checked = faults_of(faults, chosen.network.planes, chosen.network.tree)
+        if checked.links and chosen.model == "flow":
             message = "cables between switches count at fidelity=cycle only"
-            raise ScenarioError.at(Argument("faults"), message, " and ".join(found.told))
-        return replace(chosen, faults=found)
+            raise ScenarioError.at(Argument("faults"), message, " and ".join(checked.told))
+        return replace(chosen, faults=checked)
     if name not in CARDS and not name.endswith(".toml") and name not in card_names():
         message = f"no such fabric; there are {', '.join(CARDS)}, dv, dv202 to dv216, or a card"
         raise ScenarioError.at(name, message, "fabric", hint=nearest(name, names()))

@@ -87,7 +87,7 @@ def _table(path: Path) -> Iterator[tuple[Graph, float]]:
     match = _HEAD.search(head.decode("utf-8", "replace"))
     if match is None or b"\0" in head:
         return
-    found = False
+    any_line = False
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), 1):
         row = _LINE.match(line)
@@ -95,12 +95,12 @@ def _table(path: Path) -> Iterator[tuple[Graph, float]]:
             continue
         if len(row["size"]) > MOST_DIGITS or float(row["value"]) > MOST_VALUE:
             raise ScenarioError.at(path, f"is too large: {line.strip()[:40]}", line=number)
-        size, value, found = int(row["size"]), float(row["value"]), True
+        size, value, any_line = int(row["size"]), float(row["value"]), True
         if match["what"] == "Latency":
             yield ping_pong(size), 2 * ROUNDS * value * 1000
         elif size:
             yield window(size), WINDOW * size / value * 1000
-    if not found:
+    if not any_line:
         raise ScenarioError.at(path, f"has no line of a size and a {match['what'].lower()} above 0")
 
 
@@ -118,10 +118,10 @@ def ping_pong(size: int) -> Graph:
 def window(size: int) -> Graph:
     """Return as many messages as osu_bw has under way, and their answer."""
     builder = Builder(2, f"{WINDOW} messages of {size} B")
-    sent = [builder.send(0, 1, size) for _ in range(WINDOW)]
+    sends = [builder.send(0, 1, size) for _ in range(WINDOW)]
     got = [builder.recv(1, 0, size) for _ in range(WINDOW)]
     builder.send(1, 0, ANSWER, 1, after=got)
-    builder.recv(0, 1, ANSWER, 1, after=sent)
+    builder.recv(0, 1, ANSWER, 1, after=sends)
     return builder.build()
 
 

@@ -141,10 +141,10 @@ class Graph:
         """Return an operation for a message: ``rank 3, operation 5: recv 8 B from 2, tag 0``."""
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
         kind, peer, tag = (int(column[operation]) for column in (self.kind, self.peer, self.tag))
-        what = described(kind, peer, tag, int(self.size[operation]))
+        text = described(kind, peer, tag, int(self.size[operation]))
         if self.agent and tag in AGENT_TAGS:
-            what = what.replace(f"tag {tag}", AGENT_TAGS[tag])
-        return f"{self._key(operation)}{line}: {what}"
+            text = text.replace(f"tag {tag}", AGENT_TAGS[tag])
+        return f"{self._key(operation)}{line}: {text}"
 
     def _key(self, operation: int) -> str:
         rank = self.rank_of(operation)

@@ -184,9 +184,9 @@ class Program:
 
         Returns the place of the last call.
         """
-        place = len(self._calls[rank]) - 1
-        self._waits[rank][place] = places
-        return place
+        index = len(self._calls[rank]) - 1
+        self._waits[rank][index] = places
+        return index
 
     def wait(self, rank: int, requests: Sequence[Hashable], line: int = 0) -> None:
         """Let a rank wait for requests; those that are done already are passed over."""
@@ -268,15 +268,15 @@ class Program:
         entries = communicator.entries[number]
         first = min(entries)
         named = entries[first]
-        what = f"{named.kind}, the collective {number + 1} of its communicator"
+        name = f"{named.kind}, the collective {number + 1} of its communicator"
         where = f"rank {communicator.members[first]}{f', line {named.line}' if named.line else ''}"
         for mine, rank in enumerate(communicator.members):
             entry = entries.get(mine)
             if entry is None:
-                self.refuse(rank, 0, f"does not enter a {what}, which {where} enters")
+                self.refuse(rank, 0, f"does not enter a {name}, which {where} enters")
             if (entry.kind, entry.root) != (named.kind, named.root):
                 other = f"{entry.kind} of root {entry.root}"
-                message = f"enters a {other} where {where} enters a {what}, of root {named.root}"
+                message = f"enters a {other} where {where} enters a {name}, of root {named.root}"
                 self.refuse(rank, entry.line, message)
         ranks = len(communicator.members)
         size = _agreed(named.kind, named.root, [entries[mine] for mine in range(ranks)])

@@ -41,7 +41,7 @@ def replay_page(replays: Sequence[Replay], command: str) -> Page:
     first = replays[0]
     skipped = Table(
         ["what", "how often"],
-        [[what, number(count)] for what, count in first.skipped.items()],
+        [[item, number(count)] for item, count in first.skipped.items()],
         name="skipped",
         caption="What the trace has and a replay does not",
     )

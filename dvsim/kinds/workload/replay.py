@@ -254,18 +254,18 @@ def _reason(graph: Graph, course: Course, operation: int) -> str:
     receives = bool(graph.kind[operation] == RECV)
     if peer == ANY:
         return "no rank sends such a message any more"
-    what = "message" if receives else "receive"
+    partner = "message" if receives else "receive"
     first, last = int(graph.first[peer]), int(graph.first[peer + 1])
     undone = first + np.flatnonzero(course.state[first:last] != ENDED)
     if not undone.size:
-        return f"rank {peer} has ended without such a {what}"
+        return f"rank {peer} has ended without such a {partner}"
     mates = undone[graph.kind[undone] == (SEND if receives else RECV)]
     mates = mates[np.isin(graph.peer[mates], (graph.rank_of(operation), ANY))]
     if tag != ANY:
         mates = mates[np.isin(graph.tag[mates], (tag, ANY))]
     held = undone[course.state[undone] == OPEN]
     itself = f"; it waits in {graph.told(int(held[0]))}" if held.size else ""
-    reason = f"does not come to its {what}" if mates.size else f"has no such {what}"
+    reason = f"does not come to its {partner}" if mates.size else f"has no such {partner}"
     return f"rank {peer} {reason}{itself}"
 
 

@@ -138,13 +138,13 @@ def straggler_of(given: str | tuple[int, float] | None) -> tuple[int, float] | N
         return None
     try:
         rank, factor = given.split(":") if isinstance(given, str) else given
-        found = int(rank), float(factor)
+        straggler = int(rank), float(factor)
     except (OverflowError, TypeError, ValueError):
-        found = -1, -1.0
-    if found[0] < 0 or not 0 <= found[1] <= MOST_FACTOR:
+        straggler = -1, -1.0
+    if straggler[0] < 0 or not 0 <= straggler[1] <= MOST_FACTOR:
         like = f"RANK:FACTOR, such as 3:2.5, with a factor from 0 to {MOST_FACTOR:,.0f}"
         raise wrong("straggler", f"must be {like}, is '{given}'")
-    return found
+    return straggler
 
 
 def placement_of(given: str | Sequence[int]) -> str | Sequence[int]:

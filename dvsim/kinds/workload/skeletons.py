@@ -90,17 +90,17 @@ def _cube(ranks: int, directions: int) -> tuple[int, ...]:
         for divisor in range(1, round(ranks ** (1 / directions)) + 1)
         if ranks % divisor == 0
     ]
-    found = [(divisor, *_cube(ranks // divisor, directions - 1)) for divisor in divisors]
-    return tuple(sorted(min(found, key=sum), reverse=True))
+    shapes = [(divisor, *_cube(ranks // divisor, directions - 1)) for divisor in divisors]
+    return tuple(sorted(min(shapes, key=sum), reverse=True))
 
 
 def _places(sizes: Sequence[int]) -> list[Ints]:
     """Return the coordinates of all ranks, by direction; the first varies fastest."""
-    rank, found = np.arange(int(np.prod(sizes))), []
+    rank, coordinates = np.arange(int(np.prod(sizes))), []
     for size in sizes:
-        found.append(rank % size)
+        coordinates.append(rank % size)
         rank = rank // size
-    return found
+    return coordinates
 
 
 def _beside(sizes: Sequence[int], way: Sequence[int]) -> tuple[Ints, Ints]:

@@ -46,8 +46,8 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
         f"  {graph.ranks} ranks, {graph.messages - messages:,} messages, {own}"
         f"{apart if messages else ''}; {graph.operations:,} operations"
     )
-    for what, count in first.skipped.items():
-        yield f"  not replayed: {count:,} {what}"
+    for item, count in first.skipped.items():
+        yield f"  not replayed: {count:,} {item}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
     rows = []
     for replay in replays:

@@ -51,17 +51,17 @@ def number_of(text: str) -> Number | None:
     True
     """
     stripped = text.strip().strip("\"'")
-    found: Number | None = None
+    number: Number | None = None
     if _PLAIN.fullmatch(stripped.replace("_", "")):
-        found = Number(Fraction(stripped.replace("_", "").strip()))
+        number = Number(Fraction(stripped.replace("_", "").strip()))
     for dimension, (_, size) in BASES.items():
         unit = re.sub(rf"^\s*{NUMBER}\s*", "", stripped)
         if unit in UNITS[dimension]:
             try:
-                found = Number(read(stripped, dimension) / size, dimension)
+                number = Number(read(stripped, dimension) / size, dimension)
             except UnitError:
                 return None
-    return found if found is None or abs(found.value) <= LARGEST else None
+    return number if number is None or abs(number.value) <= LARGEST else None
 
 
 def text_of(number: Number, *, whole: bool) -> str:

@@ -75,9 +75,9 @@ class Queues:
         ends = _ends(self.points)
         origins = [f"emu, {'fitted' if p.size in ends else 'held out'}" for p in self.points]
         origins += ["emu, another run"] * len(self.judges)
-        for what, measured in zip(origins, (*self.points, *self.judges), strict=True):
+        for origin, measured in zip(origins, (*self.points, *self.judges), strict=True):
             own = simulated(self.scenario, self.used, measured.size, measured.window)
-            yield what, measured, own
+            yield origin, measured, own
         yield from published()
 
     def lines(self) -> Iterator[str | Table]:
@@ -254,8 +254,8 @@ def simulated(scenario: ClusterScenario, cards: Cards, size: int, window: int) -
 
 def published() -> Iterator[tuple[str, Point, Point]]:
     """Yield the quorum queues of the single node of 2024: as published, and simulated."""
-    found = load("rabbit/single-node-2024").at(0).put("queue", "quorum")
-    scenario = cast("ClusterScenario", found)
+    loaded = load("rabbit/single-node-2024").at(0).put("queue", "quorum")
+    scenario = cast("ClusterScenario", loaded)
     for row in read_csv(reference_root() / "rabbitmq_single_node_2024.csv"):
         credit = PUBLISHED.get(row["flow_control"])
         if (row["protocol"], row["queue"]) == ("AMQP 1.0", "quorum") and credit is not None:

@@ -102,17 +102,17 @@ def _number(parameter: Parameter) -> float:
     return float(value)
 
 
-def lines(found: Mapping[str, float], seconds: int) -> Iterator[str | Table]:
+def lines(fitted: Mapping[str, float], seconds: int) -> Iterator[str | Table]:
     """Yield what a fit gives beside the cards, and the eight rates with both."""
     cards, rates = kept(), published()
-    rows = [[key, *(f"{values[key]:.4g}" for values in (found, cards))] for key in found]
+    rows = [[key, *(f"{values[key]:.4g}" for values in (fitted, cards))] for key in fitted]
     yield "numbers, times in ps"
     yield Table(["number", "fitted", "card"], rows, [1, 2])
     yield ""
     yield "rates of the fit, msg/s"
     rows = [
         [f"{rate[0]} {rate[1]} {rate[2]}x{rate[3]}", f"{rates[rate]:,.0f}"]
-        + [f"{rate_of(rate, values, seconds):,.0f}" for values in (found, cards)]
+        + [f"{rate_of(rate, values, seconds):,.0f}" for values in (fitted, cards)]
         for rate in rates
         if not held_out(rate)
     ]

@@ -69,8 +69,8 @@ def emulate(
                 try:
                     outcome = run_iteration(*asked)
                 except DvsimError as error:
-                    place = f"replication {replication}, " if replications > 1 else ""
-                    message = f"{scenario.name}, {place}iteration {number}: {error}"
+                    which = f"replication {replication}, " if replications > 1 else ""
+                    message = f"{scenario.name}, {which}iteration {number}: {error}"
                     raise RunFailed(message) from error
                 facts = facts or outcome.facts
                 took_s = time.perf_counter() - started

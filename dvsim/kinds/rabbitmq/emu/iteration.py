@@ -83,16 +83,16 @@ def _blaming(where: Targets) -> Iterator[None]:
 
 def _drained(queues: list[Queue], sending: Sending, messages: int, shown: Shown) -> list[Drained]:
     """Drain every queue and compare it with what was sent."""
-    found, before, started = [], 0, time.monotonic()
+    results, before, started = [], 0, time.monotonic()
     for queue, sent in zip(queues, sending.sent, strict=True):
 
         def progress(taken: int, before: int = before) -> None:
             rate = (before + taken) / max(time.monotonic() - started, 1e-9)
             shown("draining", 0.5 + (before + taken) / messages / 2, rate)
 
-        found.append(drain(queue, sent, progress))
+        results.append(drain(queue, sent, progress))
         before += sent.messages
-    return found
+    return results
 
 
 def _broker_counters(
@@ -109,10 +109,10 @@ def _broker_counters(
 
 
 def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Counter]:
-    for number, (depth, found) in enumerate(zip(depths, drained, strict=True), start=1):
+    for number, (depth, result) in enumerate(zip(depths, drained, strict=True), start=1):
         yield Counter(f"queue.{number}", "depth", depth, "1")
-        yield Counter(f"queue.{number}", "duplicates", found.duplicates, "1")
-        yield Counter(f"queue.{number}", "drain_s", found.wall_s, "s")
+        yield Counter(f"queue.{number}", "duplicates", result.duplicates, "1")
+        yield Counter(f"queue.{number}", "drain_s", result.wall_s, "s")
 
 
 def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:

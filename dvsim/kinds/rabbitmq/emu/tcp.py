@@ -115,13 +115,13 @@ class _Crew:
     def gather(self, seconds: float | None) -> list[str]:
         """Return one answer of each, in their order."""
         deadline = None if seconds is None else time.monotonic() + seconds
-        found: dict[int, str] = {}
-        while len(found) < len(self.children):
-            found.update(self.answers(STEP_S))
+        answers: dict[int, str] = {}
+        while len(answers) < len(self.children):
+            answers.update(self.answers(STEP_S))
             if deadline is not None and time.monotonic() > deadline:
-                late = next(c for n, c in enumerate(self.children) if n not in found)
+                late = next(c for n, c in enumerate(self.children) if n not in answers)
                 raise RunFailed(f"{late.name}: not ready after {seconds:.0f} s")
-        return [found[index] for index in range(len(self.children))]
+        return [answers[index] for index in range(len(self.children))]
 
 
 def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
@@ -177,7 +177,7 @@ def _publish(
 
 def _sent(reports: list[dict[str, Any]], scenario: Scenario, receivers: int) -> list[Sent]:
     """Add up what all publishers have sent to each receiver."""
-    found = []
+    totals = []
     for index in range(receivers):
         parts = [report["sent"][index] for report in reports]
         messages = sum(part["messages"] for part in parts)
@@ -188,8 +188,8 @@ def _sent(reports: list[dict[str, Any]], scenario: Scenario, receivers: int) -> 
             )
         total = sum(int(part["digest"], 16) for part in parts) % (1 << 64)
         size = sum(part["bytes"] for part in parts)
-        found.append(Sent(messages, size, f"{total:016x}", first=index, step=receivers))
-    return found
+        totals.append(Sent(messages, size, f"{total:016x}", first=index, step=receivers))
+    return totals
 
 
 def _counters(reports: list[dict[str, Any]]) -> Iterator[Counter]:

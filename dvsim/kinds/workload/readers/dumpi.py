@@ -98,14 +98,14 @@ class _Rank:
     def _resolved(self) -> list[tuple[Call, Key | None]]:
         """Return the calls, each with its communicator, after what was made before them."""
         handles = Handles(self.known, self.rank)
-        found = []
+        calls = []
         for call in self.trace.calls:
             place = COMMUNICATOR.get(call.name)
             key = None if place is None else handles.communicator(call.arguments[place])
             if handles.note(call) and communicates(call.name):
                 self.program.skip(f"MPI_{call.name}")
-            found.append((call, key))
-        return found
+            calls.append((call, key))
+        return calls
 
     def read(self, begin: int) -> None:
         """Add all calls to the program, which began at a time."""

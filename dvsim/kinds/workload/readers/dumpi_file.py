@@ -267,10 +267,10 @@ def _argument(file: _File, letter: str, mask: int, version: tuple[int, ...]) -> 
         return OTHERS[letter](file)
     if not mask & STATUS:
         return ()
-    found = []
+    statuses = []
     for _ in range(max(0, file.number(4, signed=True))):
         size, source = file.number(4, signed=True), file.number(4, signed=True)
         file.take(2)
         tag = file.number(4, signed=True) if version >= (0, 6, 3) else -1
-        found.append(Status(size, source, tag))
-    return tuple(found)
+        statuses.append(Status(size, source, tag))
+    return tuple(statuses)

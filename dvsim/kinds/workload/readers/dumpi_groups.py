@@ -43,8 +43,8 @@ class Communicators:
         ranks: Iterable[int] = before  # of a duplicate, and of the group of a communicator
         if how == "split":
             asked = self.asked.get(key, {})
-            place = {rank: at for at, rank in enumerate(before)}
-            ranks = sorted(asked, key=lambda rank: (asked[rank], place.get(rank, 0)))
+            rank_there = {rank: at for at, rank in enumerate(before)}
+            ranks = sorted(asked, key=lambda rank: (asked[rank], rank_there.get(rank, 0)))
         elif how == "create":
             ranks = self.members(key[3])
         elif how == "cart":

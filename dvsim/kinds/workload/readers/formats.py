@@ -160,18 +160,18 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         if count >= MOST_FILES:
             refuse(folder, None, f"has more than {MOST_FILES} files")
         if path.is_file() and not path.is_symlink():
-            found = _format(path, _head(path))
-            if found is not None:
-                groups.setdefault(found, []).append(path)
+            trace_format = _format(path, _head(path))
+            if trace_format is not None:
+                groups.setdefault(trace_format, []).append(path)
     singles = [path for name in SINGLE for path in groups.get(name, [])]
     if singles:
-        found = next(name for name in SINGLE if name in groups)
-        files = FORMATS[found].files(singles[0])
+        trace_format = next(name for name in SINGLE if name in groups)
+        files = FORMATS[trace_format].files(singles[0])
         others = [path for many in groups.values() for path in many if path not in files]
         if [other for other in others if other != singles[0]]:
             listed = ", ".join(str(path.relative_to(folder)) for path in (singles + others)[:3])
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
-        return FORMATS[found].read(files, options, name)
+        return FORMATS[trace_format].read(files, options, name)
     if not groups:
         parts = next(folder.rglob("*.evt"), None)
         if parts is not None:
@@ -181,11 +181,11 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
     if len(groups) > 1:
         titles = _titles(groups, " and ")
         refuse(folder, None, f"has traces of several formats: {titles}; name one of them")
-    ((found, files),) = groups.items()
+    ((trace_format, files),) = groups.items()
     places = {path.parent for path in files}
     if len(places) > 1:
         refuse(folder, None, "has traces in several folders; name one of them")
-    return FORMATS[found].read(files, options, name)
+    return FORMATS[trace_format].read(files, options, name)
 
 
 def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:

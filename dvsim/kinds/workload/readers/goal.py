@@ -201,7 +201,7 @@ class _Reading:
 def _lines(text: str) -> list[str]:
     """Return the lines of a text without comments."""
     if "/" in text or "#" in text:
-        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     return text.split("\n")
 
 

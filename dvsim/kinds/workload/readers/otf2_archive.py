@@ -114,8 +114,8 @@ def records(path: Path, chunk: int, *, events: bool = False) -> Iterator[tuple[i
             if events and kind == TIME:
                 if at + 9 > size:
                     refuse(path, None, f"is truncated: it ends at byte {size} in a time stamp")
-                found = data[at + 1 : at + 9]
-                time = int.from_bytes(found, "little" if little else "big")
+                stamp = data[at + 1 : at + 9]
+                time = int.from_bytes(stamp, "little" if little else "big")
                 at += 9
                 continue
             if kind == END_OF_FILE:
@@ -268,15 +268,15 @@ def location_of(path: Path, chunk: int) -> Location:
         return location
     for kind, _, record in records(path, chunk):
         if kind == _MAP:
-            what, numbers = record.byte(), record.number()
+            named, numbers = record.byte(), record.number()
             sparse = record.byte() == 1
             if numbers * (1 + sparse) > record.left:
                 refuse(path, None, f"has no room for {numbers} numbers")
             values = [record.number() for _ in range(numbers * (1 + sparse))]
             keys: Sequence[int] = values[::2] if sparse else range(numbers)
             table = dict(zip(keys, values[1::2] if sparse else values, strict=True))
-            if what in _MAPPED:
-                setattr(location, _MAPPED[what], table)
+            if named in _MAPPED:
+                setattr(location, _MAPPED[named], table)
         elif kind == _OFFSET:
             location.times.append(record.fixed())
             location.offsets.append(record.signed())

@@ -113,8 +113,8 @@ class Windows:
         A call of MPI that begins an operation and says that it ended does not wait for it.
         """
         self.rank.begins(time)
-        found = self.begun.get((fields[0], fields[1]))
-        if found is not None and found[1] and found[2] != self.rank.calls:
+        begun = self.begun.get((fields[0], fields[1]))
+        if begun is not None and begun[1] and begun[2] != self.rank.calls:
             self._wait([(fields[0], fields[1])])
 
     def _there(self, time: int, fields: Fields) -> None:

@@ -88,7 +88,7 @@ def _there(folder: Path, name: str) -> Path | None:
     try:
         places = [folder / name, folder / Path(name).name]
         inside = [path for path in places if path.resolve().is_relative_to(folder)]
-        return next((place for place in inside if place.is_file()), None)
+        return next((file for file in inside if file.is_file()), None)
     except (OSError, ValueError):  # no name that a file can have
         return None
 
@@ -187,10 +187,10 @@ class _Rank:
         count = whole(self._word(index), self.path, self.line, "size")
         size = self.size
         if 0 <= type_at < len(self.words):
-            found = SIZES.get(self.words[type_at])
-            if found is None:
+            known = SIZES.get(self.words[type_at])
+            if known is None:
                 refuse(self.path, self.line, f"knows no data type {shown(self.words[type_at])}")
-            size = found
+            size = known
         return count * size
 
     def _compute(self, seconds: float) -> None:
