@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dvsim.core._core import ffi, lib
 from dvsim.core.arrays import check_memory
@@ -13,24 +13,6 @@ from dvsim.core.network_params import NetworkParams, native_network_params
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card
-
-
-class CycleCounts(NamedTuple):
-    """Slots that were run and that were skipped; messages and words that were sent."""
-
-    slots: int
-    skipped: int
-    messages: int
-    words: int
-
-
-class Arrived(NamedTuple):
-    """A message that has come, see models/workload/fabric.h."""
-
-    id: int
-    time_ps: int
-    latency_ps: int
-    serial_ps: int
 
 
 class CycleCore:
@@ -89,37 +71,6 @@ class CycleCore:
         """The table of functions; it lives as long as the object."""
         return lib.dvsim_cycle_fabric(self._cycle)
 
-    @property
-    def counts(self) -> CycleCounts:
-        """What was run and sent so far."""
-        counts = lib.dvsim_cycle_counts_now(self._cycle)
-        return CycleCounts(counts.slots, counts.skipped, counts.messages, counts.words)
-
     def ways(self, source: int, to: int) -> int:
         """Return by how many planes words go from one port to another."""
         return int(lib.dvsim_cycle_ways(self._cycle, source, to))
-
-    def alone_ps(self, words: int, way_slots: int) -> int:
-        """Return how long a message takes in an empty fabric, sent just in time for a slot."""
-        return int(lib.dvsim_cycle_alone_ps(self._cycle, words, way_slots))
-
-    def send(self, message: int, source: int, to: int, length: int, time_ps: int) -> None:
-        """Send a message of `length` bytes at a time.
-
-        Raises:
-            ValueError: If there is no such port.
-        """
-        given = ffi.new("dvsim_message *", (message, source, to, length))
-        if self.native.send(self.native.self, given, time_ps) != lib.DVSIM_OK:
-            raise ValueError(f"the fabric refuses a message of {length} B from {source} to {to}")
-
-    def advance(self, until_ps: int, capacity: int = 1 << 10) -> list[Arrived]:
-        """Go on until messages arrive, at most to a time, and return them."""
-        arrivals = ffi.new("dvsim_arrival[]", capacity)
-        count = self.native.advance(self.native.self, until_ps, arrivals, capacity)
-        if count < 0:
-            raise MemoryError("no memory for the words under way")
-        return [
-            Arrived(arrival.id, arrival.time_ps, arrival.latency_ps, arrival.serial_ps)
-            for arrival in arrivals[0:count]
-        ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fabric_driver import arrivals, send
 from test_examples import examples, run  # noqa: F401 - the fixture
 
 from dvsim.fabric.network import Network
@@ -107,12 +108,10 @@ def test_a_transform_is_its_arithmetic_and_three_transposes(examples, cards):  #
 
 def carried_us(preset, messages):
     """Return when the last of some messages has come over the fabric `cycle`: source, to, bytes."""
-    cycle, last = cycle_of(Network(preset, card=VORTEX.name), VORTEX), 0
+    cycle = cycle_of(Network(preset, card=VORTEX.name), VORTEX)
     for number, message in enumerate(messages):
-        cycle.send(number, *message, 0)
-    while some := cycle.advance(1 << 60):
-        last = max(last, *(one.time_ps for one in some))
-    return last / 1e6
+        send(cycle, number, *message, 0)
+    return max(one.time_ps for one in arrivals(cycle)) / 1e6
 
 
 def test_a_put_and_its_counter_take_as_long_as_a_message_over_the_fabric(examples):  # noqa: F811

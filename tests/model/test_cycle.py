@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fabric_driver import alone_ps, arrivals, counts_of, send
 
 from dvsim.core.cycle import CycleCore
 from dvsim.core.network_params import NetworkParams
@@ -18,7 +19,6 @@ CARD = load_card("data-vortex-8")
 CROSSING, LOOK, POP = CARD["pio_write"], CARD["poll_mirror"], CARD["fifo_pop"]
 STORE = round(8e12 / CARD["pio_rate"])  # ps of a word by PIO
 ENGINE_FS = round(1e15 / CARD["pcie_rate"])
-NEVER = 1 << 62
 
 
 def network(preset="dv205"):
@@ -27,13 +27,6 @@ def network(preset="dv205"):
 
 def fabric(preset="dv205", slower=1.0):
     return cycle_of(network(preset), CARD, slower)
-
-
-def arrivals(cycle, until=NEVER):
-    found = []
-    while some := cycle.advance(until):
-        found += some
-    return found
 
 
 def way(preset, source, to):
@@ -48,14 +41,14 @@ def way(preset, source, to):
 @pytest.mark.parametrize(("source", "to"), [(0, 7), (5, 2), (3, 3)])
 def test_a_word_alone_takes_its_stores_its_slots_and_its_look(preset, source, to):
     cycle, slot = fabric(preset), network(preset).slot_ps
-    cycle.send(0, source, to, 8, 12_345)
+    send(cycle, 0, source, to, 8, 12_345)
     (word,) = arrivals(cycle)
     in_card = 12_345 + 2 * STORE + CROSSING
     leaves = -(-in_card // slot)
     out = (leaves + way(preset, source, to) + 1) * slot
     assert word.time_ps == out + CROSSING + LOOK + POP
     assert (word.latency_ps, word.serial_ps) == (word.time_ps - 12_345, 0)
-    alone = cycle.alone_ps(1, way(preset, source, to))
+    alone = alone_ps(cycle, 1, way(preset, source, to))
     assert word.time_ps - 12_345 == alone + leaves * slot - in_card
 
 
@@ -69,7 +62,7 @@ def test_the_hops_of_a_word_are_those_of_the_switch():
 
 def test_a_long_message_comes_at_the_rate_of_the_port():
     cycle, length = fabric(), 1 << 24
-    cycle.send(0, 1, 30, length, 0)
+    send(cycle, 0, 1, 30, length, 0)
     (message,) = arrivals(cycle)
     assert length / message.time_ps * 1e12 == pytest.approx(CARD["port_rate"], rel=1e-3)
     assert message.latency_ps + message.serial_ps == pytest.approx(message.time_ps, rel=1e-6)
@@ -77,7 +70,7 @@ def test_a_long_message_comes_at_the_rate_of_the_port():
 
 def test_slower_engines_make_a_long_message_as_slow_as_they_are():
     cycle, length = fabric(slower=4.0), 1 << 22
-    cycle.send(0, 1, 30, length, 0)
+    send(cycle, 0, 1, 30, length, 0)
     (message,) = arrivals(cycle)
     rate = CARD["pcie_rate"] / 4
     assert length / message.time_ps * 1e12 == pytest.approx(rate, rel=3e-3)
@@ -88,7 +81,7 @@ def test_what_many_ports_send_to_few_comes_in_the_slots_of_the_network():
     sent = [(source, int(draws.integers(3)), k) for k in range(30) for source in range(32)]
     cycle, by_slot = fabric(), {}
     for number, (source, to, k) in enumerate(sent):
-        cycle.send(number, source, to, 8, 0)
+        send(cycle, number, source, to, 8, 0)
         begin = -(-((k + 1) * 2 * STORE + CROSSING) // slot)
         by_slot.setdefault(begin, []).append((number, source, to))
     expected, first = {}, min(by_slot)
@@ -121,8 +114,8 @@ def test_all_messages_come_once_in_the_order_of_their_times():
         for number, (time, length) in enumerate(zip(times, lengths, strict=True)):
             found += arrivals(cycle, int(time))
             source, to = draws.integers(16, size=2)
-            cycle.send(number, int(source), int(to), int(length), int(time))
-        return [*found, *arrivals(cycle)], cycle.counts
+            send(cycle, number, int(source), int(to), int(length), int(time))
+        return [*found, *arrivals(cycle)], counts_of(cycle)
 
     found, counts = run()
     assert sorted(one.id for one in found) == list(range(300))
@@ -135,15 +128,15 @@ def test_all_messages_come_once_in_the_order_of_their_times():
 def test_slots_in_which_nothing_is_under_way_are_not_run():
     cycle = fabric()
     for number in range(3):
-        cycle.send(number, 0, 1, 8, number * 10**15)
+        send(cycle, number, 0, 1, 8, number * 10**15)
         arrivals(cycle)
-    assert cycle.counts.slots < 200
-    assert cycle.counts.skipped > 6 * 10**10
+    assert counts_of(cycle).slots < 200
+    assert counts_of(cycle).skipped > 6 * 10**10
 
 
 def test_what_is_no_port_is_refused():
     with pytest.raises(ValueError, match="refuses a message of 8 B from 0 to 32"):
-        fabric().send(0, 0, 32, 8, 0)
+        send(fabric(), 0, 0, 32, 8, 0)
     with pytest.raises(ValueError, match="refuses its parameters"):
         CycleCore(
             NetworkParams(height=3, angles=1, levels=1, ports=3, planes=1, link_slots=0), 1, CARD
