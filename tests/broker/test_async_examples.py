@@ -87,7 +87,7 @@ def test_a_key_that_is_no_topic_is_refused(job, mosquitto):
 def test_an_mqtt_bridge_that_is_killed_loses_nothing(job, mosquitto, taker):
     publishers = [job.publish(4000, 64, "--rate", 1500, bridge=2) for _ in range(2)]
     job.start(*publishers, to_mqtt(job, mosquitto.port), options=["--if-killed", "restart"])
-    for share in (1000, 3000, 5000):
+    for share in (500, 1500, 2500):
         some_at(job, taker, share)
         job.eventually(lambda: job.pids("mqtt_bridge"), "a bridge")
         job.kill("mqtt_bridge")
@@ -98,7 +98,7 @@ def test_an_mqtt_bridge_that_is_killed_loses_nothing(job, mosquitto, taker):
 
 def test_an_mqtt_broker_that_goes_and_comes_loses_nothing(job, mosquitto, taker):
     job.start(job.publish(4000, 64, "--rate", 2000), to_mqtt(job, mosquitto.port))
-    for share in (500, 2000):
+    for share in (300, 1000):
         some_at(job, taker, share)
         mosquitto.stop()
         tries_again(job)

@@ -78,7 +78,7 @@ def test_without_confirms_a_broker_that_does_not_answer_at_the_end_is_an_error(j
 
 
 def test_a_bridge_that_is_killed_again_and_again(job, connect):
-    publishers = [job.publish(5000, 64, "--rate", 2000, bridge=2) for _ in range(2)]
+    publishers = [job.publish(5000, 64, "--rate", 1000, bridge=2) for _ in range(2)]
     job.start(*publishers, job.bridge("--exit-with-clients"), options=["--if-killed", "restart"])
     killed: set[int] = set()
 

@@ -78,7 +78,7 @@ def test_an_alarm_stops_publishers_until_it_is_over(broker, what):
     seen = measured(Place.of(broker), Asked(64, len(dues), 50, due=dues, alarms=alarms))
     assert seen.published == seen.confirmed == seen.delivered == len(dues)
     assert seen.blocked_s > 0
-    assert max(seen.latencies) > seen.blocked_s - 0.2
+    assert max(seen.latencies) > seen.blocked_s / 2
     assert broker.control.status("a1")["alarms"] == []
 
 

@@ -32,7 +32,7 @@ def test_a_relay_publishes_into_rabbitmq(tmp_path, room, connect):
         "VICBRIDGE_CREDENTIALS": str(room.credentials),
     }
     done = subprocess.run(
-        ["bash", "-ec", "\n".join(run)], cwd=tmp_path, env=environment, timeout=120,
+        ["bash", "-ec", "\n".join(run)], cwd=tmp_path, env=environment, timeout=200,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
