@@ -212,7 +212,7 @@ def test_what_is_not_understood_is_left_alone(folder, text):
         (["up", "--memory", "1 MB"], 2, "memory: a node needs at least 256 MiB"),
         (["up", "--nodes", "0"], 2, "nodes: must be 1 to 9, is 0"),
         (["up", "--dir", "/proc/nodes"], 1, "cannot use '/proc/nodes' for nodes"),
-        (["up", "--dir", "/dev/null"], 1, "'/dev/null' for nodes: it is no folder"),
+        (["up", "--dir", "/dev/null"], 2, "cannot write /dev/null: '/dev/null' is not a directory"),
         (["up", "--dir", ""], 2, "the name of the folder is empty"),
         (["dwon"], 2, "No such command 'dwon'"),
     ],
