@@ -51,15 +51,10 @@ class Faulty:
             raise MemoryError(f"no memory for the faults of {ports:,} ports")
         if made:
             raise ValueError("the core refuses the faults")
-        self._native = ffi.gc(fabric, lib.dvsim_faulty_free)
-
-    @property
-    def native(self) -> Any:  # noqa: ANN401 - a C pointer
-        """The table of functions."""
-        return self._native
+        self.native: Any = ffi.gc(fabric, lib.dvsim_faulty_free)
 
     @property
     def counts(self) -> FaultyCounts:
         """What was lost so far."""
-        counts = lib.dvsim_faulty_counts_now(self._native)
+        counts = lib.dvsim_faulty_counts_now(self.native)
         return FaultyCounts(counts.dropped, counts.lost, counts.repeated)

@@ -48,9 +48,4 @@ class Ports:
             raise MemoryError(f"no memory for {ports:,} ports")
         if made:
             raise ValueError("the fabric refuses its numbers")
-        self._native = ffi.gc(fabric, lib.dvsim_ports_free)
-
-    @property
-    def native(self) -> Any:  # noqa: ANN401 - a C pointer
-        """The table of functions."""
-        return self._native
+        self.native: Any = ffi.gc(fabric, lib.dvsim_ports_free)

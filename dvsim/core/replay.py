@@ -168,11 +168,6 @@ class ReplayCore:
             raise ValueError(f"the fabric refuses a message (code {remaining})")
 
     @property
-    def now_ps(self) -> int:
-        """The time of the last event."""
-        return int(lib.dvsim_replay_now(self._replay))
-
-    @property
     def done(self) -> int:
         """Operations that are done."""
         return int(lib.dvsim_replay_done(self._replay))
