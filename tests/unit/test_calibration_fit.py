@@ -112,9 +112,10 @@ def test_what_is_fitted_is_not_held_out():
     ("given", "message"),
     [
         (
-            ("h3-bridge", DATA, "r1:9", "rest"),
+            ("h3-bridge", DATA, "r1:8,9", "rest"),
             "fit: nothing was measured at r1:9; there are r1:8",
         ),
+        (("h3-bridge", DATA, "r1:8193", "rest"), "; did you mean 'r1:8192'?"),
         (("h3-bridge", DATA, "r1", "rest"), "'r1' is not of the form r1:8,2048"),
         (("h3-bridge", DATA, "r1:8", "r1:8"), "hold_out: r1:8 is fitted"),
         (("h3-bridge", "h3_message_rate.csv", "8", "rest"), "did you mean 'h3_message_rates.csv'"),

@@ -10,7 +10,7 @@ from typing import Any
 from dvsim.contract import OWN
 from dvsim.contract.find import kind_named
 from dvsim.contract.load import load, load_campaign
-from dvsim.errors import Argument, ScenarioError
+from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
@@ -262,8 +262,10 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
                 if case.size == int(word) and (not colon or label in _words(case.case))
             }
             if not meant:
-                message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
-                raise ScenarioError.at(argument, message)
+                asked = f"{label}{colon}{word.strip()}"
+                message = f"nothing was measured at {asked}; there are {_there(cases)}"
+                keys = [case.key if colon else str(case.size) for case in cases]
+                raise ScenarioError.at(argument, message, hint=nearest(asked, keys))
             indices |= meant
     return frozenset(indices)
 
