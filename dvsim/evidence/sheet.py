@@ -63,6 +63,11 @@ class Sheet:
         """Name without folder and ending."""
         return Path(self.name).stem
 
+    @property
+    def cells(self) -> list[tuple[int, dict[str, str]]]:
+        """The line and the cells by heading of each row."""
+        return [(line, dict(zip(self.headings, row, strict=True))) for line, row in self.rows]
+
     def fault(self, line: int | None, key: str, message: str, hint: str | None = None) -> Fault:
         """Return a fault of this file."""
         return Fault(self.name, line, key, message, hint)

@@ -52,13 +52,13 @@ def read_data(sources: Iterable[Any]) -> Data:
             if "statistic" not in headings:
                 _refuse_misspelt(sheet)
             if "statistic" in headings and ("value" in headings or _heading(sheet, NAME)):
-                columns += _summary(sheet, name)
+                columns += _summary(sheet, name, faults)
                 numbers += len(sheet.rows)
                 continue
             at = [headings.index(name) for name in _numeric(sheet) if name not in SIZE]
             numbers += sum(row[column] != "" for _, row in sheet.rows for column in at)
             if "statistic" in headings or (has_derived(headings) and len(sheet.rows) <= ROWS):
-                tables[name] = _table(sheet)
+                tables[name] = _table(sheet, faults)
             if "statistic" not in headings:
                 columns += _samples(sheet, name)
         except ScenarioError as error:
@@ -81,8 +81,7 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
     iterations = _heading(sheet, ("iterations",))
     faults: list[Fault] = []
     workloads: dict[int, Workload] = {}
-    for line, row in sheet.rows:
-        cells = dict(zip(sheet.headings, row, strict=True))
+    for line, cells in sheet.cells:
         numbers = []
         for heading in filter(None, (size, messages, iterations)):
             number = whole_number(cells[heading])
@@ -100,14 +99,12 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
     return workloads
 
 
-def _summary(sheet: Sheet, name: str) -> list[Column]:
+def _summary(sheet: Sheet, name: str, faults: list[Fault]) -> list[Column]:
     """Return the columns of a summary in long form."""
     heading, value = _needed(sheet, NAME), _needed(sheet, ("value",))
     size, transport = _heading(sheet, SIZE), _heading(sheet, ("transport",))
-    faults: list[Fault] = []
     results: dict[tuple[str, int | None, str], dict[str, Printed]] = {}
-    for line, row in sheet.rows:
-        cells = dict(zip(sheet.headings, row, strict=True))
+    for line, cells in sheet.cells:
         statistic, number = cells["statistic"], number_of(cells[value])
         if statistic not in {"count", "mean", "std"} and share_of(statistic) is None:
             message = f"'{statistic}' is no statistic; they are count, mean, std, min, N% and max"
@@ -125,22 +122,18 @@ def _summary(sheet: Sheet, name: str) -> list[Column]:
             faults.append(sheet.fault(line, "statistic", message))
         if number is not None:
             statistics[statistic] = number
-    if faults:
-        raise ScenarioError(faults)
     return _with_decimals(
         Column(group, column, bytes_, statistics)
         for (group, bytes_, column), statistics in results.items()
     )
 
 
-def _table(sheet: Sheet) -> tuple[Line, ...]:
+def _table(sheet: Sheet, faults: list[Fault]) -> tuple[Line, ...]:
     """Return the rows of a table; what is no number is part of the row's name."""
     size = _heading(sheet, SIZE)
     numeric = [name for name in _numeric(sheet) if name != size]
-    faults: list[Fault] = []
     lines = []
-    for line, row in sheet.rows:
-        cells = dict(zip(sheet.headings, row, strict=True))
+    for line, cells in sheet.cells:
         numbers = {}
         for heading in numeric:
             number = number_of(cells[heading])
@@ -151,8 +144,6 @@ def _table(sheet: Sheet) -> tuple[Line, ...]:
         label = " ".join(text for name, text in cells.items() if name not in numeric)
         bytes_ = _size(sheet, line, size, cells, faults)
         lines.append(Line(label or f"line {line}", bytes_, cells.get("statistic", ""), numbers))
-    if faults:
-        raise ScenarioError(faults)
     return tuple(lines)
 
 

@@ -86,9 +86,6 @@ class _Reader:
     def __init__(self, sheet: Sheet, about: About, own: Mapping[str, str]) -> None:
         self.sheet, self.about, self.own = sheet, about, own
         self.faults: list[Fault] = []
-        self._rows = [
-            (line, dict(zip(sheet.headings, row, strict=True))) for line, row in sheet.rows
-        ]
 
     def long(self) -> list[Cell]:
         value = next(
@@ -99,7 +96,7 @@ class _Reader:
             self._wrong(1, near or "", "there is no column 'value'", "value" if near else None)
             return []
         cells = []
-        for line, row in self._rows:
+        for line, row in self.sheet.cells:
             statistic = statistic_of(row["statistic"])
             if statistic is None:
                 near = nearest(row["statistic"].lower(), STATISTICS)
@@ -115,7 +112,7 @@ class _Reader:
         units = (split_heading(name)[1] for name in columns)
         common = next(filter(None, units), self.about.unit)  # a count has none of its own
         cells = []
-        for line, row in self._rows:
+        for line, row in self.sheet.cells:
             if not any(row[heading] for heading in columns):
                 self._wrong(line, "", "has no number of any statistic; was the file cut here?")
             for heading, statistic in columns.items():
