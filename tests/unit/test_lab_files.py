@@ -172,6 +172,8 @@ def test_millions_of_samples_are_read_in_blocks(tmp_path):
         ("size,rate (msg/s)\n8,1\n8\n", "a.csv:3: has 1 cells; there are 2 headings"),
         (b"rate (msg/s)\n1\n\xe42\n", "a.csv:3: byte 0xe4 is not UTF-8"),
         ("rate (msg/s)\n1\n".encode("utf-16"), "it is UTF-16"),
+        ("size,rate (msg/s)\n8,1\n16,", "a.csv:3: rate (msg/s): is empty; was the file cut here?"),
+        (b"\x00\x01\x02", "a.csv:1: is no text: it has a byte 0x00"),
         ("8,1\n16,2\n", "a.csv:1: has numbers where the names of the columns are expected"),
         ("size,mean (us)\n8,1\n16,", "a.csv:3: has no number of any statistic; was the file cut"),
         ("size,mean (mu)\n8,1\n16,2\n", "a.csv:1: mean (mu): 'mu' is no unit of a rate or a"),

@@ -68,3 +68,13 @@ def test_a_size_alone_does_not_choose_between_points(tmp_path):
     assert (
         answer(data.cases[0], [load("zeromq/latency")], data) == "zeromq/latency has no such point"
     )
+
+
+def test_a_value_that_no_point_has_is_named_with_the_nearest(tmp_path):
+    path = tmp_path / "lab.csv"
+    path.write_text("message_bytes,client,mean (us)\n64,zeromq-0.3,90\n")
+    data = read_lab(path)
+    assert answer(data.cases[0], [load("zeromq/latency")], data) == (
+        "zeromq/latency has no such point: client is zeromq-0.2 or raw-tcp, not zeromq-0.3; "
+        "did you mean 'zeromq-0.2'?"
+    )

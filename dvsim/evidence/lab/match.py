@@ -197,7 +197,7 @@ def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str
 def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
     """Return why there is not one point for a case; empty if there is."""
     if not points:
-        return f"{scenario.name} has no such point"
+        return f"{scenario.name} has no such point{_unlike(scenario, case)}"
     candidates = [
         {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
     ]
@@ -215,6 +215,18 @@ def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
         + (f"is '{meant}' meant as '{first}'? " if meant else "")
         + f"give the data a column '{first}', or choose: set {first}={values[first][0]}"
     )
+
+
+def _unlike(scenario: Spec, case: Case) -> str:
+    """Return the first key of a case whose value no point has, with those that there are."""
+    for key, text in case.keys.items():
+        values = [setting.get(key) for setting in map(scenario.at, range(len(scenario.points)))]
+        if all(value is not None and not _is(value, text) for value in values):
+            known = list(dict.fromkeys(str(plain(value)) for value in values))
+            near = nearest(text, known)
+            hint = f"; did you mean '{near}'?" if near else ""
+            return f": {key} is {' or '.join(known)}, not {text}{hint}"
+    return ""
 
 
 def points_of(scenario: Spec, case: Case) -> list[int]:

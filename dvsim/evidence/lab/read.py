@@ -54,6 +54,8 @@ def read_lab(
 def _cases(path: Path, head: bytes, about: About, own: Mapping[str, str]) -> tuple[str, list[Case]]:
     if head[:4] == PARQUET or path.suffix == ".parquet":
         return _parquet(path, about, own)
+    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ScenarioError.at(path, "is no text: it has a byte 0x00", line=1)
     text = head.decode("utf-8-sig", errors="replace")
     if text.lstrip()[:1] in "{[":
         return openmessaging_cases(path, about)

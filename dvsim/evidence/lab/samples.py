@@ -239,7 +239,8 @@ def _wrong_cell(text: str) -> tuple[str, str | None] | None:
     number = number_of(text)
     if number is None:
         plain = text.split(" ", maxsplit=1)[0].replace(",", "")
-        message = f"'{text}' is not a number" + ("; the unit stands in the heading" * (" " in text))
+        message = f"'{text}' is not a number" if text else "is empty; was the file cut here?"
+        message += "; the unit stands in the heading" * (" " in text)
         return message, plain if plain != text and number_of(plain) else None
     return (f"is negative: {text}", None) if number.value < 0 else None
 
