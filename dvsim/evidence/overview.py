@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from dvsim.evidence.ledger.types import counts_text
 from dvsim.evidence.published.goals import NEAR, Goals
-from dvsim.evidence.validation import Tally, tallies
+from dvsim.evidence.validation import columns_passed
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.scenario.published import label_of
 from dvsim.study.number_text import log_text
@@ -69,17 +69,8 @@ def miss_table(reached: Goals) -> Iterator[str | Table]:
 
 def _columns(validation: Validation) -> Iterator[str]:
     """Yield by transport how many columns pass as printed, and how many of the held-out ones."""
-    printed = [
-        tally
-        for tally in tallies(validation)
-        if tally.what == "columns" and tally.reading == "as printed"
-    ]
-    for transport in dict.fromkeys(tally.transport for tally in printed):
-        own = [tally for tally in printed if tally.transport == transport]
-        held = [tally for tally in own if tally.split == "held out"]
-        text = f"{label_of(transport)} {_share(own)}"
-        yield f"{text}, held out {_share(held)}" if held and held != own else text
-
-
-def _share(some: Sequence[Tally]) -> str:
-    return f"{sum(tally.passed for tally in some)} of {sum(tally.total for tally in some)}"
+    held = columns_passed(validation, "held out")
+    for transport, every in columns_passed(validation).items():
+        text = f"{label_of(transport)} {' of '.join(map(str, every))}"
+        own = held.get(transport, every)
+        yield text if own == every else f"{text}, held out {' of '.join(map(str, own))}"

@@ -100,11 +100,16 @@ def tallies(validation: Validation) -> list[Tally]:
     ]
 
 
-def columns_passed(validation: Validation) -> dict[str, tuple[int, int]]:
-    """Return, by transport, how many columns pass as printed, and of how many."""
+def columns_passed(
+    validation: Validation, split: Split | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return, by transport, how many columns pass as printed, and of how many; of one split."""
     sums: dict[str, tuple[int, int]] = {}
     for tally in tallies(validation):
-        if tally.what == "columns" and tally.reading == "as printed":
+        if (tally.what, tally.reading) == ("columns", "as printed") and split in (
+            None,
+            tally.split,
+        ):
             passed, total = sums.get(tally.transport, (0, 0))
             sums[tally.transport] = (passed + tally.passed, total + tally.total)
     return sums
