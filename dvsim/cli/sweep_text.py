@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.contract.find import kind_of
-from dvsim.errors import Fault, PointsFailed, ScenarioError, nearest
+from dvsim.errors import PointsFailed, ScenarioError, nearest
 from dvsim.study.points import finite
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import SweepResult, short_names
@@ -54,9 +54,8 @@ def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
     for name in wanted:
         if name not in known:
             there = ", ".join(known) or "none, all points failed"
-            fault = Fault("--result", None, name, f"no such result; there are {there}",
-                          nearest(name, known))  # fmt: skip
-            raise ScenarioError([fault])
+            message = f"no such result; there are {there}"
+            raise ScenarioError.at("--result", message, name, hint=nearest(name, known))
 
 
 def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:

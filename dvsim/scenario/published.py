@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 
@@ -34,8 +34,7 @@ def read_csv(path: Path) -> tuple[dict[str, str], ...]:
         with path.open(encoding="utf-8", newline="") as file:
             return tuple(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fault = Fault(str(path), None, "", f"cannot read the reference data: {error}")
-        raise ScenarioError([fault]) from error
+        raise ScenarioError.at(path, f"cannot read the reference data: {error}") from error
 
 
 @cache
@@ -135,5 +134,4 @@ def _rows_of(scenario: Sampled, column: str) -> list[tuple[str, str, float]]:
             and column in (row["published_column"], f"r{row['run']}")
         ]
     except (KeyError, TypeError, ValueError) as error:  # no such column, or a row that is cut
-        fault = Fault(str(path), None, "", f"is not a table of published statistics: {error}")
-        raise ScenarioError([fault]) from error
+        raise ScenarioError.at(path, f"is not a table of published statistics: {error}") from error

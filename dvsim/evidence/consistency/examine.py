@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.consistency.copies import find_copied, find_repeated, find_single
 from dvsim.evidence.consistency.factors import find_counted
 from dvsim.evidence.consistency.limits import find_above
@@ -68,9 +68,7 @@ def examination(
     given = {"messages": messages is not None, "limits": limits is not None}
     if any(given.values()) and not any(column.message_bytes for column in data.columns):
         message = "needs data with a column 'message_bytes' or 'size'"
-        raise ScenarioError(
-            Fault(Argument(name), None, "", message) for name, asked in given.items() if asked
-        )
+        raise ScenarioError(Argument(name).fault(message) for name, asked in given.items() if asked)
     groups = _groups(data.columns)
     if not isinstance(limits, Mapping):
         limits = {} if limits is None else dict.fromkeys(groups, float(limits))

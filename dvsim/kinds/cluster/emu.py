@@ -61,14 +61,12 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
     """Yield what real nodes here cannot do."""
     name = scenario.name
     if emulation.nodes is not None:
-        yield Fault(Argument("nodes"), None, "", "of a cluster are system.nodes: set nodes=3")
+        yield Argument("nodes").fault("of a cluster are system.nodes: set nodes=3")
     if emulation.clusters != CLUSTERS:
-        yield Fault(Argument("clusters"), None, "", "a scenario of kind cluster is one cluster")
+        yield Argument("clusters").fault("a scenario of kind cluster is one cluster")
     yield from emulation.hosts.faults(name, 0, 0) if emulation.hosts is not None else ()
     if emulation.traces is not None:
-        yield Fault(
-            Argument("trace"), None, "", "clients of a cluster leave none; backend sim has one"
-        )
+        yield Argument("trace").fault("clients of a cluster leave none; backend sim has one")
     for point in range(len(scenario.points)):
         at_point = scenario.at(point)
         work, system = at_point.workload, at_point.system
@@ -77,7 +75,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
             for event in at_point.happening:
                 if event.what in PRIVATE:
                     message = f"event.what = '{event.what}' {PRIVATE[event.what]}, and not these"
-                    yield Fault(Argument("urls"), None, "", message)
+                    yield Argument("urls").fault(message)
         yield from _simulated_alone(at_point)
         if clients > MOST_CLIENTS or (work.rate and consumers_of(at_point) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
@@ -87,10 +85,10 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
             yield Fault(name, None, "workload.message_bytes", message)
         if emulation.urls and len(emulation.urls) != system.nodes:
             message = f"are {len(emulation.urls)} nodes, and system.nodes is {system.nodes}"
-            yield Fault(Argument("urls"), None, "", message)
+            yield Argument("urls").fault(message)
         if emulation.urls and system.queue == "mirrored":
             message = "mirrors are a policy, which only private nodes get"
-            yield Fault(Argument("urls"), None, "", message)
+            yield Argument("urls").fault(message)
         if system.queue == "stream" and consumers_of(at_point) > work.queues:
             message = "consumers of a stream do not share it; backend emu has one for each"
             yield Fault(name, None, "workload.consumers", message)

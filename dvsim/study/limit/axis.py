@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dvsim.contract.kind import Keys, Order
-from dvsim.errors import Argument, Fault, ScenarioError, nearest
+from dvsim.errors import Argument, ScenarioError, nearest
 
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
 TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative
@@ -97,10 +97,10 @@ def axis_of(
     if ends is None:
         raise ScenarioError.at(Argument("between"), f"missing; '{key}' needs a range to search in")
     near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
-    faults = [Fault(Argument("between"), None, "", fault) for fault in _wrong(key, order, *ends)]
+    faults = [Argument("between").fault(fault) for fault in _wrong(key, order, *ends)]
     if order.kind in TOLERANCE and not FINEST <= near < 1:
         message = f"{near:g} is not from {FINEST:g} on and below 1"
-        faults.append(Fault(Argument("tolerance"), None, "", message))
+        faults.append(Argument("tolerance").fault(message))
     if faults:
         raise ScenarioError(faults)
     low, high = ends

@@ -172,4 +172,4 @@ def _number(text: str, unit: str) -> float | None:
 
 
 def _fault(message: str, hint: str | None = None) -> Fault:
-    return Fault(Argument("until"), None, "", message, hint)
+    return Argument("until").fault(message, hint)

@@ -122,7 +122,7 @@ def calibrate(
     ]
     if not faults and len({_alike(study) for study in studies.values()}) > 1:
         message = "the runs differ in nodes, copies or cards; calibrate them apart"
-        faults.append(Fault(Argument("folders"), None, "", message))
+        faults.append(Argument("folders").fault(message))
     if faults:
         raise ScenarioError(faults)
     first: PointsStudy = studies[folders[0]]
