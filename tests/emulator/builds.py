@@ -145,15 +145,18 @@ class Threaded:
     def __init__(self, name: str, archive: Path) -> None:
         self.name, self.archive = name, archive
 
-    def __call__(self, name: str, *options: str):
-        """Run a program of programs/ with options of vicrun."""
+    def program(self, name: str) -> Path:
+        """Return a program of programs/; one with a main function of its own is a process."""
 
         def make(folder: Path) -> None:
             build.compile_c([PROGRAMS / f"{name}.c", self.archive], folder / name, self.FLAGS)
 
-        program = once(f"{name} with threads, {self.name}", make) / name
+        return once(f"{name} with threads, {self.name}", make) / name
+
+    def __call__(self, name: str, *options: str):
+        """Run a program of programs/ with options of vicrun."""
         return subprocess.run(
-            [*in_place(), str(program), *options, "--", "x"],
+            [*in_place(), str(self.program(name)), *options, "--", "x"],
             capture_output=True, text=True, check=False, timeout=patience(200),
         )  # fmt: skip
 

@@ -2,9 +2,10 @@
 
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
-from emulator_build import SMALL
+from emulator_build import SMALL, in_place
 from harness.processes import until
 from test_death import ENDED
 
@@ -104,3 +105,12 @@ def test_threads_of_a_card_take_turns_in_the_barrier(emulator):
 
 def test_a_card_can_be_opened_again_and_again(emulator):
     good(emulator.run(1, "opens", "many", options=TIMED))
+
+
+@pytest.mark.parametrize(("how", "cards"), [("two", 2), ("closed", 1), ("crowd", 1)])
+def test_threads_of_a_program_do_not_race(emulator, threaded, how, cards):
+    """Each asks whether it has the turn without a lock, while others give and take it."""
+    watched = replace(emulator, before=in_place())
+    done = watched.run(cards, threaded.program("timed_lives"), how, options=TIMED)
+    good(done)
+    assert "ThreadSanitizer" not in done.stderr, done.stderr

@@ -2,7 +2,7 @@
  *
  * libvic-threads.so is loaded before everything else into the programs of a timed job (LD_PRELOAD, set by the
  * launcher). It stands in for the calls of POSIX that make threads, join them, and by which they wait for
- * each other or sleep; and it has this variable, which libvic fills when a card is opened. Without it timed
+ * each other or sleep; and it has this variable, which libvic sets when a card is opened. Without it timed
  * mode works, but threads come in the order in which the machine lets them.
  *
  * A thread is in model time if it has the turn: it has called the library, or was made by one that had.
@@ -47,6 +47,8 @@ struct thread_hooks {
     bool (*yields)(void);
 };
 
-extern struct thread_hooks vic_thread_hooks; /* in libvic-threads.so */
+/* NULL until a card is opened, perhaps while other threads look. */
+typedef const struct thread_hooks *_Atomic thread_hooks_ptr;
+extern thread_hooks_ptr vic_thread_hooks; /* in libvic-threads.so */
 
 #endif

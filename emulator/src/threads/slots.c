@@ -25,11 +25,11 @@ static uint32_t slot_of(const void *object)
 
 static enum thread_wait wait_at(uint32_t slot, thread_try *attempt, void *what, uint64_t ns)
 {
-    if (vic_thread_hooks.waits == NULL) {
+    if (vic_thread_hooks == NULL) {
         return THREAD_OUTSIDE;
     }
     atomic_fetch_add(&waiting[slot], 1);
-    enum thread_wait end = vic_thread_hooks.waits(slot, attempt, what, ns);
+    enum thread_wait end = vic_thread_hooks->waits(slot, attempt, what, ns);
     atomic_fetch_sub(&waiting[slot], 1);
     return end;
 }
@@ -50,19 +50,19 @@ static bool is_awaited(const void *object)
 static void changed(const void *object)
 {
     if (is_awaited(object)) {
-        vic_thread_hooks.changed(slot_of(object));
+        vic_thread_hooks->changed(slot_of(object));
     }
 }
 
 /* True in a call of libvic, whose own locks and conditions may share slots with those of the program. */
 static bool is_own(void)
 {
-    return vic_thread_hooks.is_own != NULL && vic_thread_hooks.is_own();
+    return vic_thread_hooks != NULL && vic_thread_hooks->is_own();
 }
 
 static bool may_wait(void)
 {
-    return vic_thread_hooks.may_wait != NULL && vic_thread_hooks.may_wait();
+    return vic_thread_hooks != NULL && vic_thread_hooks->may_wait();
 }
 
 static bool is_time(const struct timespec *time)
@@ -125,7 +125,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
     REAL(int, pthread_mutex_unlock, pthread_mutex_t *)
     int error = real_pthread_mutex_unlock(mutex);
     if (is_awaited(mutex) && !is_own()) {
-        vic_thread_hooks.changed(slot_of(mutex));
+        vic_thread_hooks->changed(slot_of(mutex));
     }
     return error;
 }
@@ -275,7 +275,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *cond)
 
 static bool slept(uint64_t ns)
 {
-    return vic_thread_hooks.sleeps != NULL && vic_thread_hooks.sleeps(ns);
+    return vic_thread_hooks != NULL && vic_thread_hooks->sleeps(ns);
 }
 
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
@@ -309,5 +309,5 @@ EXPORT unsigned sleep(unsigned seconds)
 EXPORT int sched_yield(void)
 {
     REAL(int, sched_yield, void)
-    return vic_thread_hooks.yields != NULL && vic_thread_hooks.yields() ? 0 : real_sched_yield();
+    return vic_thread_hooks != NULL && vic_thread_hooks->yields() ? 0 : real_sched_yield();
 }

@@ -7,7 +7,7 @@
 #include "threads/hooks.h"
 #include "threads/real.h"
 
-EXPORT struct thread_hooks vic_thread_hooks;
+EXPORT thread_hooks_ptr vic_thread_hooks;
 
 struct start { /* of a thread: its own */
     void *record;
@@ -28,7 +28,7 @@ static void *run(void *what)
 {
     struct start start = *(struct start *)what;
     free(what);
-    vic_thread_hooks.runs(start.record);
+    vic_thread_hooks->runs(start.record);
     return start.function(start.argument);
 }
 
@@ -60,7 +60,7 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fun
 {
     REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
     void *record = NULL;
-    if (vic_thread_hooks.begins != NULL && !vic_thread_hooks.begins(&record)) {
+    if (vic_thread_hooks != NULL && !vic_thread_hooks->begins(&record)) {
         return EAGAIN;
     }
     if (record == NULL) {
@@ -74,10 +74,10 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fun
         error = make(id, attr, start, thread);
     }
     if (error != 0) {
-        vic_thread_hooks.failed(record);
+        vic_thread_hooks->failed(record);
         free(start);
     } else if (!is_joinable(attr)) {
-        vic_thread_hooks.detaches(record);
+        vic_thread_hooks->detaches(record);
     }
     if (error != 0 || !is_joinable(attr)) {
         free(thread);
@@ -106,7 +106,7 @@ EXPORT int pthread_join(pthread_t id, void **result)
     REAL(int, pthread_join, pthread_t, void **)
     struct thread *thread = take(id);
     if (thread != NULL) {
-        vic_thread_hooks.joins(thread->record);
+        vic_thread_hooks->joins(thread->record);
         free(thread);
     }
     return real_pthread_join(id, result);
@@ -118,7 +118,7 @@ EXPORT int pthread_detach(pthread_t id)
     struct thread *thread = take(id);
     int error = real_pthread_detach(id);
     if (thread != NULL) {
-        vic_thread_hooks.detaches(thread->record);
+        vic_thread_hooks->detaches(thread->record);
         free(thread);
     }
     return error;

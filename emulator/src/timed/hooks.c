@@ -229,10 +229,11 @@ static bool yields(void)
 
 void timed_hook(void)
 {
-    struct thread_hooks *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
+    static const struct thread_hooks ours = {.begins = begins, .runs = runs, .failed = failed, .joins = joins,
+                                             .detaches = detaches, .is_own = is_own, .may_wait = may_wait, .waits = waits,
+                                             .changed = changed, .sleeps = sleeps, .yields = yields};
+    thread_hooks_ptr *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
     if (hooks != NULL) {
-        *hooks = (struct thread_hooks){.begins = begins, .runs = runs, .failed = failed, .joins = joins,
-                                       .detaches = detaches, .is_own = is_own, .may_wait = may_wait, .waits = waits,
-                                       .changed = changed, .sleeps = sleeps, .yields = yields};
+        *hooks = &ours;
     }
 }

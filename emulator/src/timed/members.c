@@ -106,7 +106,7 @@ void timed_closer(struct timed *own)
 struct member *timed_me(void)
 {
     struct member *m = mine;
-    while (m != NULL && (m->own == NULL || m->own->user != m)) {
+    while (m != NULL && !atomic_load_explicit(&m->has_turn, memory_order_relaxed)) {
         m = m->next_of_thread;
     }
     return m;
@@ -151,6 +151,7 @@ void timed_forget(struct timed *own)
     *at = own->next;
     for (struct member *m = own->members; m != NULL; m = m->next) {
         m->own = NULL; /* its thread frees it */
+        atomic_store(&m->has_turn, false);
     }
     unlock_chains();
 }

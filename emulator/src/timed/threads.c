@@ -30,9 +30,21 @@ static struct member *least(const struct timed *own)
     return best;
 }
 
+/* NULL: nobody has it. */
+static void turn_to(struct timed *own, struct member *to)
+{
+    if (own->user != NULL) {
+        atomic_store_explicit(&own->user->has_turn, false, memory_order_relaxed);
+    }
+    own->user = to;
+    if (to != NULL) {
+        atomic_store_explicit(&to->has_turn, true, memory_order_relaxed);
+    }
+}
+
 static void grant(struct timed *own, struct member *to)
 {
-    own->user = to;
+    turn_to(own, to);
     own->now_ps = to->key_ps > own->now_ps && to->key_ps != NEVER ? to->key_ps : own->now_ps;
     to->clock_ps = to->key_ps != NEVER ? to->key_ps : to->clock_ps;
     to->state = MEMBER_RUNS;
@@ -81,7 +93,7 @@ static void drop_sleeper(struct timed *own)
     if (user != NULL && !own->driving && cpu_time_sleeps(user)) {
         user->state = MEMBER_OUT;
         user->lost = true;
-        own->user = NULL;
+        turn_to(own, NULL);
         own->inside--;
         own->shared->lost_threads++;
     }
@@ -115,7 +127,7 @@ void turn_wait(struct member *me)
 void turn_give_up(struct timed *own, struct member *me)
 {
     if (own->user == me) {
-        own->user = NULL;
+        turn_to(own, NULL);
     }
     me->granted = false;
 }
@@ -252,7 +264,7 @@ int timed_join(struct timed *own)
     own->now_ps = me->clock_ps;
     opens_again(own, me->clock_ps);
     own->inside = 1;
-    own->user = me;
+    turn_to(own, me);
     me->state = MEMBER_RUNS;
     cpu_time_read(me);
     timed_leave(me);
@@ -265,7 +277,7 @@ void timed_leave_job(struct timed *own)
     struct member *user = own->user;
     if (user != NULL && user != member_find(own)) { /* it may never call again: programs end like this */
         user->state = MEMBER_OUT;
-        own->user = NULL;
+        turn_to(own, NULL);
         own->inside--;
     }
     own_unlock(own);
@@ -273,13 +285,13 @@ void timed_leave_job(struct timed *own)
     own->closing = true;
     own->closed_ps = me->clock_ps;
     me->state = MEMBER_OUT;
-    own->user = NULL;
+    turn_to(own, NULL);
     while (least(own) != NULL) { /* their waits end now */
         choose(own);
         own_unlock(own);
         nanosleep(&(struct timespec){0, 100000}, NULL);
         own_lock(own);
-        own->user = NULL;
+        turn_to(own, NULL);
     }
     int64_t end_ps = own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps;
     opens_close(own, end_ps);

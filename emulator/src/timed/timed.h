@@ -48,6 +48,7 @@ struct member {
     uint64_t unstated_ns;          /* computed since its last vic_compute_ns */
     uint64_t switches; /* of the kernel, when it was last looked at from outside */
     _Atomic bool calls; /* it is about to take the lock */
+    _Atomic bool has_turn; /* it is own->user: its thread looks at this without the lock, and perhaps when own has gone */
 };
 
 struct move {
