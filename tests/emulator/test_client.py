@@ -91,6 +91,11 @@ def test_data_races(threaded, name, order):
     good(threaded(name, "-n", "3", *SMALL, *order))
 
 
+@pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
+def test_data_races_with_a_thread_that_closes_while_others_wait(threaded, order):
+    good(threaded("client_waits", "-n", "2", *SMALL, *order))
+
+
 def test_it_uses_the_public_headers_only():
     """So that it would run on hardware. The other headers named here know nothing of cards."""
     for path in (build.HERE / "src" / "client").glob("*.[ch]"):

@@ -269,7 +269,7 @@ def test_address_and_undefined_behaviour(sanitized, name):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", CONFORMANCE)
+@pytest.mark.parametrize("name", [*CONFORMANCE, "collectives", "messages", "client_topics"])
 def test_data_races_between_cards_and_coordinator(threaded, name):
     done = threaded(name, "-n", "3", *SHALLOW)
     assert done.returncode == 0, done.stdout + done.stderr
