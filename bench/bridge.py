@@ -32,7 +32,7 @@ from programs import compiled, output, with_libvic
 from rows import row
 
 from dvsim.broker import Brokers
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.native import emulator_prefix
 
 SIZES = {8: 60_000, 256: 60_000, 2048: 50_000, 8192: 30_000, 131072: 4_000}

@@ -18,7 +18,7 @@ from rows import row, seconds
 from dvsim.contract.load import load_campaign
 from dvsim.evidence.validation import validate
 from dvsim.report import render_report
-from dvsim.report.page import figure_scripts
+from dvsim.report.html import figure_scripts
 from dvsim.session import run_scenarios
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))

@@ -1,6 +1,8 @@
-"""Compiles libvic, vicrun and vicload, and lays them out as a C user expects: include, lib, bin.
+"""Compiles libvic, vicrun, vichost and vicload, and lays them out as C users expect.
 
-The setup script calls `build`; tests call it with the flags of a sanitizer. Standard library only.
+The folders are include, lib, bin and share. Of vicbridge, share has the sources, which
+dvsim/broker/compile_bridge.py compiles. The setup script calls `build`; tests call it with the
+flags of a sanitizer. Standard library only.
 """
 
 from __future__ import annotations

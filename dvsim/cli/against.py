@@ -81,7 +81,7 @@ def validate_against(
     runs = options.run(chosen(at_all_sizes(scenarios, data, taken), data, taken))
     judged = judge(runs, data, taken)
     if options.report is not None:
-        from dvsim.report.page import write
+        from dvsim.report.html import write
 
         write(options.report, lab_page(runs, judged, data, typed_text()))
     if options.as_json:

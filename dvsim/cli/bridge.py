@@ -30,7 +30,7 @@ def bridge(path: bool, arguments: tuple[str, ...]) -> None:
 
     dvsim emulate -n 2 -- ./program : dvsim bridge --credentials FILE --url URL
     """
-    from dvsim.broker.bridge import vicbridge
+    from dvsim.broker.compile_bridge import vicbridge
 
     program = str(vicbridge())
     if path:

@@ -51,7 +51,7 @@ def consistency(
     from dvsim.evidence.consistency import examination
     from dvsim.evidence.consistency.text import lines, summary
     from dvsim.scenario.find import reference_root
-    from dvsim.scenario.published import published_transports
+    from dvsim.scenario.reference import published_transports
 
     most = None if limits is None else _rate(limits)
     if data:

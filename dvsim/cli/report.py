@@ -75,7 +75,7 @@ def report(
     page = page or Path(f"report.{form or 'html'}")
     swept = [result for result in results if isinstance(result, SweptPoints)]
     if swept:
-        from dvsim.report.formats import write_sweep
+        from dvsim.report.file_formats import write_sweep
 
         _check_alone(results, sensitivity)
         for path in write_sweep(page, swept[0].swept, form):

@@ -79,7 +79,7 @@ def write_page(swept: SweepResult, path: Path | None) -> None:
     Raises:
         OutputError: If it cannot be written.
     """
-    from dvsim.report.page import write
+    from dvsim.report.html import write
     from dvsim.report.sweep_page import swept_page
 
     if path is not None:

@@ -79,7 +79,7 @@ def topology(
         for line in lines:
             click.echo(line)
     else:
-        from dvsim.report.page import write
+        from dvsim.report.html import write
 
         write(page, "".join(f"{line}\n" for line in lines))
         say(page)
@@ -115,7 +115,7 @@ def _draw(topology: Topology, page: Path) -> None:
     """Write the picture."""
     from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
-    from dvsim.report.page import write
+    from dvsim.report.html import write
     from dvsim.report.topology import topology_page
 
     switch = topology.switch

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from dvsim._version import __version__
 from dvsim.broker import Brokers
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.files import write_private
 from dvsim.broker.install import find
 from dvsim.broker.private_folder import PrivateFolder

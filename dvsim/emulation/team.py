@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dvsim._version import __version__
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.files import write_private
 from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child

@@ -8,7 +8,7 @@ from dvsim.evidence.ledger.types import counts_text
 from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import columns_passed
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.scenario.published import label_of
+from dvsim.scenario.reference import label_of
 from dvsim.study.number_text import log_text
 from dvsim.study.table import Table
 

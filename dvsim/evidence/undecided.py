@@ -24,7 +24,7 @@ from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.statistics import agrees, log_error, within
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.scenario.published import published_transports
+from dvsim.scenario.reference import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 

@@ -1,24 +1,24 @@
 """Reports: pages of runs and studies, of results side by side, and in other forms.
 
 A page is a list of sections, a section a list of blocks (`blocks`: paragraphs, a `Table`, a figure
-as `drawing` holds it, a recorded run). `page` writes it as HTML, `markdown` as text, `figure_svg`
+as `drawing` holds it, a recorded run). `html` writes it as HTML, `markdown` as text, `figure_svg`
 its figures; `terminal` has sections as lines; `tidy` puts all results into one table. Which page
-has which blocks: `pages` (runs, studies), `comparison`, `swept`, `replayed`, `lab`, `topology`.
-`formats` chooses the form.
+has which blocks: `result_page` (runs, studies), `comparison`, `sweep_page`, `lab`, `topology`.
+`file_formats` chooses the form by the ending of the file.
 
 What the blocks of runs are made from, in the order in which data flows::
 
     groups                 runs sorted by message size, labelled, coloured, estimated
     series, quantiles      rates over time and quantiles, beside what was published
     scaling, pipeline      rates over the size of a message; where it waits on its way
-    run_tables, compare    tables of what came out
+    run_tables             tables of what came out
     basis                  what it rests on: claims, parameters, cards, where each run came from
     run_sentences          what the numbers show, in words
     whatif                 answers to open questions
 
 and of studies and sweeps::
 
-    sweep                         points in order: one key along the axis, a line for every
+    axes                          points in order: one key along the axis, a line for every
                                   combination of the others
     metrics                       what they are called, and the levels that were published
     curves, stage_curves, spread  the figures
@@ -27,7 +27,7 @@ and of studies and sweeps::
     saturation, study_sentences   what the numbers show, in words
 """
 
-from dvsim.report.formats import (
+from dvsim.report.file_formats import (
     FORMATS,
     render_comparison,
     render_report,

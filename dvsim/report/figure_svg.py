@@ -15,7 +15,7 @@ from typing import Any
 
 from dvsim.errors import DvsimError
 from dvsim.report.drawing import Drawing, unpacked
-from dvsim.report.page import resource
+from dvsim.report.html import resource
 
 DASHES = {
     "solid": "-",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.report.drawing import Drawing
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.report.page import csv_uri
+from dvsim.report.html import csv_uri
 from dvsim.report.spread import chosen_points
 from dvsim.study.number_text import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 from dvsim.evidence.claims import Evidence, Finding, Missing, Source, four_digits
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.reference import read_csv
 
 SOURCE = Source(
     __file__,

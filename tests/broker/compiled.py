@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.once import once
 
-from dvsim.broker import bridge
+from dvsim.broker import compile_bridge
 from dvsim.native import emulator_prefix
 
 ROOT = Path(__file__).parents[2]
@@ -65,4 +65,4 @@ def compiled(name: str) -> Path:
 
 def plain() -> Path:
     """Return vicbridge as users have it: optimised, without sanitizers."""
-    return bridge.vicbridge()
+    return compile_bridge.vicbridge()

@@ -11,7 +11,7 @@ from harness.patience import patience
 from harness.processes import until
 from test_emu_hosts import WITHIN, processes_on
 
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import LAUNCH_WITH, Hosts

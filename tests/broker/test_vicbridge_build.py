@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dvsim.broker import bridge
+from dvsim.broker import compile_bridge
 from dvsim.errors import DvsimError, OutputError
 from dvsim.native import emulator_prefix
 
@@ -50,26 +50,26 @@ def run(program, *arguments):
 
 
 def test_it_is_compiled_once(prefix, counted):
-    program = bridge.vicbridge(prefix)
+    program = compile_bridge.vicbridge(prefix)
     assert run(program, "hello").stdout.startswith("hello 1 ")
-    assert bridge.vicbridge(prefix) == program
+    assert compile_bridge.vicbridge(prefix) == program
     assert counted() == 1
 
 
 def test_it_is_compiled_again_when_something_is_different(prefix, counted, monkeypatch):
-    programs = {bridge.vicbridge(prefix)}
+    programs = {compile_bridge.vicbridge(prefix)}
     source = prefix / "share" / "bridge" / "small.c"
     source.write_text(SMALL.replace("return 7", "return 8"), "utf-8")
-    programs.add(bridge.vicbridge(prefix))
+    programs.add(compile_bridge.vicbridge(prefix))
     monkeypatch.setenv("CC", os.environ["CC"] + " -DX")
-    programs.add(bridge.vicbridge(prefix))
+    programs.add(compile_bridge.vicbridge(prefix))
     assert counted() == len(programs) == 3
     assert sorted(run(program).returncode for program in programs) == [7, 8, 8]
 
 
 def test_several_at_once_get_a_whole_program(prefix):
     with ThreadPoolExecutor(4) as pool:
-        programs = list(pool.map(lambda _: bridge.vicbridge(prefix), range(4)))
+        programs = list(pool.map(lambda _: compile_bridge.vicbridge(prefix), range(4)))
     assert len(set(programs)) == 1
     assert run(programs[0]).returncode == 7
     assert [path.name for path in programs[0].parent.iterdir()] == ["vicbridge"]
@@ -78,42 +78,42 @@ def test_several_at_once_get_a_whole_program(prefix):
 def test_a_compiler_that_refuses_is_heard(prefix):
     (prefix / "share" / "bridge" / "broken.c").write_text("int x = nonsense;\n", "utf-8")
     with pytest.raises(DvsimError, match=r"(?s)vicbridge cannot be compiled:.*nonsense"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
     assert list((prefix.parent / "cache").rglob(".*")) == []
 
 
 def test_a_missing_compiler_is_said(prefix, monkeypatch):
     monkeypatch.setenv("CC", "no-such-cc -O3")
     with pytest.raises(DvsimError, match="there is no C compiler 'no-such-cc': apt install gcc"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
 
 
 def test_a_missing_librabbitmq_is_said_with_its_package(prefix, monkeypatch, tmp_path):
     monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(tmp_path))
     with pytest.raises(DvsimError, match="not installed: apt install librabbitmq-dev pkg-config"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", sys.executable)
     with pytest.raises(DvsimError, match="needs pkg-config to find librabbitmq: apt install"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
 
 
 def test_missing_sources_are_said(prefix):
     (prefix / "share" / "bridge" / "small.c").unlink()
     with pytest.raises(DvsimError, match=r"no sources of vicbridge in .*: install dvsim again"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
 
 
 def test_a_cache_that_cannot_be_written_is_said(prefix, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/cache")
     with pytest.raises(OutputError, match=r"cannot write '/proc/cache/.*XDG_CACHE_HOME names"):
-        bridge.vicbridge(prefix)
+        compile_bridge.vicbridge(prefix)
 
 
 def test_the_verb_becomes_vicbridge(prefix, tmp_path):
     stand_in = tmp_path / "stand_in.py"
     stand_in.write_text(
-        "import dvsim.broker.bridge as bridge, pathlib, dvsim.native\n"
+        "import dvsim.broker.compile_bridge as bridge, pathlib, dvsim.native\n"
         f"bridge.emulator_prefix = lambda: pathlib.Path({str(prefix)!r})\n"
         "from dvsim.cli.main import main\n"
         "main()\n",

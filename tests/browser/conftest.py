@@ -15,8 +15,8 @@ from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.validation import validate
 from dvsim.report import write_comparison, write_results
+from dvsim.report.html import write as write_page
 from dvsim.report.lab import lab_page
-from dvsim.report.page import write as write_page
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
 

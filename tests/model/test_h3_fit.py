@@ -10,7 +10,7 @@ import math
 import pytest
 
 from dvsim.contract.load import load
-from dvsim.scenario.published import published
+from dvsim.scenario.reference import published
 from dvsim.session import run_scenarios
 
 SIZES = (8, 256, 2048, 8192, 131072)

@@ -22,7 +22,7 @@ from pathlib import Path
 from account import Books, Fault, Faults, Tail, Verdict
 from actors import READY_S, compiled, send, vicrun
 
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.process import bound
 from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.team import Team

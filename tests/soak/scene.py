@@ -18,7 +18,7 @@ from chaos import Chaos, plan
 from health import Health, Table
 
 from dvsim.broker import Brokers
-from dvsim.broker.bridge import vicbridge
+from dvsim.broker.compile_bridge import vicbridge
 from dvsim.errors import RunFailed
 
 BROKERS, BRIDGES, PUBLISHERS, CONSUMERS = 2, 2, 3, 4

@@ -21,8 +21,8 @@ from dvsim.contract.load import load
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.report import render_comparison, render_report
+from dvsim.report.html import html
 from dvsim.report.lab import lab_page
-from dvsim.report.page import html
 from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
 from dvsim.report.sweep_page import swept_page
 from dvsim.report.topology import topology_page

@@ -19,7 +19,7 @@ from dvsim.evidence.calibration.knobs import knobs_of, with_values
 from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows, trials_of
 from dvsim.evidence.calibration.search import known, search
 from dvsim.evidence.calibration.target import Data, target_of
-from dvsim.scenario.published import published
+from dvsim.scenario.reference import published
 from dvsim.session import run_scenarios
 from dvsim.study.design import Variants
 from dvsim.study.execute import Runs, execute

@@ -51,7 +51,7 @@ def test_functions_import_only_what_would_slow_the_start():
     [
         ("dvsim.study.statistics", "scipy.special.stdtrit", True),
         ("dvsim.study.statistics", "json", False),
-        ("dvsim.study.run", "dvsim.report.pages", True),
+        ("dvsim.study.run", "dvsim.report.result_page", True),
         ("dvsim.study.run", "pandas", False),
         ("dvsim.kinds.workload.kind", "dvsim.kinds.workload.model", True),
         ("dvsim.kinds.workload.session", "dvsim.kinds.workload.model", False),

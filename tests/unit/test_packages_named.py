@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from dvsim.broker import bridge, install
+from dvsim.broker import compile_bridge, install
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *ROOT.glob("*/README.md")]
@@ -15,7 +15,7 @@ def packages(text):
 
 
 def test_the_packages_of_brokers_are_named_in_one_page():
-    told = packages(install.ADVICE) | packages(bridge.ADVICE)
+    told = packages(install.ADVICE) | packages(compile_bridge.ADVICE)
     assert told == {"rabbitmq-server", "librabbitmq-dev", "pkg-config"}
     texts = {page.relative_to(ROOT).as_posix(): page.read_text("utf-8") for page in PAGES}
     assert packages(texts["docs/broker.md"]) == told

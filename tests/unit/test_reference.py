@@ -10,7 +10,7 @@ from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.published import (
+from dvsim.scenario.reference import (
     published,
     published_column,
     published_workload,

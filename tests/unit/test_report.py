@@ -21,7 +21,7 @@ from dvsim.errors import DvsimError, OutputError
 from dvsim.report import render_report, write_results
 from dvsim.report.drawing import unpacked
 from dvsim.report.groups import grouped
-from dvsim.report.page import csv_uri
+from dvsim.report.html import csv_uri
 from dvsim.report.run_sentences import sentences, verdict_sentences
 from dvsim.report.run_tables import stages_table
 from dvsim.report.series import (

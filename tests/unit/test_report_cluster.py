@@ -5,7 +5,7 @@ import pytest
 from dvsim.contract.load import load
 from dvsim.report import render_report
 from dvsim.report.axes import Sweep
-from dvsim.report.pages import report_page
+from dvsim.report.result_page import report_page
 from dvsim.report.study_sentences import answer
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from dvsim.atomic import whole_folder
-from dvsim.broker import bridge, private_folder
+from dvsim.broker import compile_bridge, private_folder
 from dvsim.cli.plain_text import plain
 from dvsim.contract.load import load
 from dvsim.errors import OutputError, ScenarioError
@@ -110,10 +110,10 @@ def test_a_compiled_bridge_that_others_can_write_is_not_run(tmp_path, what):
     folder.mkdir()
     program = folder / "vicbridge"
     program.write_text("")
-    bridge.check_ours(program)
+    compile_bridge.check_ours(program)
     (program if what == "program" else folder).chmod(0o777)
     with pytest.raises(OutputError, match="others can write it"):
-        bridge.check_ours(program)
+        compile_bridge.check_ours(program)
 
 
 def test_a_shell_sees_every_word_of_a_printed_script_as_it_was_typed(tmp_path):

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dvsim.report.page import html
+from dvsim.report.html import html
 from dvsim.report.saturation import Offered, saturated, sentence
 from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
 from dvsim.study.sweeps.points import plan

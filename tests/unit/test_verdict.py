@@ -16,7 +16,7 @@ from run_builder import (
 from dvsim.evidence.published.compare import compare, judge_column
 from dvsim.evidence.statistics import agrees, log_error
 from dvsim.evidence.validation import columns_passed, tallies, validate
-from dvsim.scenario.published import published
+from dvsim.scenario.reference import published
 from dvsim.scenario.sampled import Tolerance
 
 

@@ -11,7 +11,7 @@ from dvsim.contract.load import check_file, load, load_campaign
 from dvsim.errors import ScenarioError
 from dvsim.report.blocks import Section
 from dvsim.report.markdown import markdown
-from dvsim.report.pages import report_page
+from dvsim.report.result_page import report_page
 from dvsim.report.terminal import lines
 from dvsim.report.whatif import answer_blocks
 from dvsim.scenario import find

@@ -12,7 +12,7 @@ from dvsim.evidence.claims.study_figures import Estimate, Missing, StudyFigures
 from dvsim.evidence.published.compare import Estimates, readings
 from dvsim.evidence.statistics import active_rate_bounds
 from dvsim.evidence.verdicts import ColumnVerdict
-from dvsim.scenario.published import published
+from dvsim.scenario.reference import published
 from dvsim.scenario.types import Card
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run

@@ -17,7 +17,7 @@ from types import ModuleType
 from dvsim.errors import ScenarioError, nearest
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.scenario.find import is_file, nearest_beside, scenario_root, why_not
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.reference import read_csv
 from dvsim.study.number_text import four_digits
 
 FILE, CODE = "claims.csv", "claims.py"

@@ -62,7 +62,7 @@ def emulated_runs(
 
 def ready() -> bool:
     """Return whether there are a RabbitMQ and a bridge to it, which is compiled if it has to be."""
-    from dvsim.broker.bridge import vicbridge
+    from dvsim.broker.compile_bridge import vicbridge
     from dvsim.broker.install import find
 
     try:

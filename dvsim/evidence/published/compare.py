@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from dvsim.evidence.statistics import agrees, log_error, zero_share_bounds
 from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split, Validation
-from dvsim.scenario.published import published, published_column, published_workload
+from dvsim.scenario.reference import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled, Tolerance
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate

@@ -13,7 +13,7 @@ from math import log
 
 from dvsim.evidence.statistics import within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
-from dvsim.scenario.published import published_transports
+from dvsim.scenario.reference import published_transports
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law

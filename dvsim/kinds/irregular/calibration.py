@@ -21,7 +21,7 @@ from dvsim.kinds.irregular.programs import Time
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.reference import read_csv
 from dvsim.scenario.types import Card
 from dvsim.study.table import Table, plain_lines
 

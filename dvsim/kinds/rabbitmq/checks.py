@@ -15,7 +15,7 @@ from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
-from dvsim.scenario.published import transports
+from dvsim.scenario.reference import transports
 from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import slot_of
 from dvsim.scenario.units import format_value

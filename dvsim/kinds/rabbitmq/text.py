@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from dvsim.scenario.published import published
+from dvsim.scenario.reference import published
 from dvsim.scenario.units import format_value
 from dvsim.study.changes import Changes, changes_of, of_published_system
 from dvsim.study.emulated_text import cost_text, made_text

@@ -194,7 +194,7 @@ int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t
                void *more);
 block_function check_block;
 
-/* ---- any.c: what vic_wait reports */
+/* ---- wait_any.c: what vic_wait reports */
 uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
 
 /* ---- the rest of the table */

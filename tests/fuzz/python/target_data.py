@@ -23,7 +23,7 @@ from dvsim.evidence.lab.read import read_lab
 from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
 from dvsim.report.sensitivity import FILE as SENSITIVITY
 from dvsim.scenario import find
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.reference import read_csv
 
 LAB_FILES = Path(__file__).parents[2] / "unit" / "lab_files"
 META = b"""\

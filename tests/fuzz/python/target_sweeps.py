@@ -18,7 +18,7 @@ from targets import Target
 
 from dvsim.cli.sweep_text import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
-from dvsim.report.page import write
+from dvsim.report.html import write
 from dvsim.report.sweep_page import swept_page
 from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.merge import merge_folders

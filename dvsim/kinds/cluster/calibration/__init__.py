@@ -22,7 +22,7 @@ from dvsim.evidence.calibration import EMULATE
 from dvsim.evidence.least import nearest
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.reference import read_csv
 from dvsim.scenario.types import Card
 from dvsim.study.points import PointsStudy
 from dvsim.study.store import load_result

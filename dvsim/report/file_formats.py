@@ -10,9 +10,9 @@ from dvsim.atomic import write_output
 from dvsim.report.comparison import comparison_page
 from dvsim.report.drawing import Drawing
 from dvsim.report.figure_svg import can_be_printed, figure_svg
+from dvsim.report.html import html, write
 from dvsim.report.markdown import markdown
-from dvsim.report.page import html, write
-from dvsim.report.pages import report_page
+from dvsim.report.result_page import report_page
 from dvsim.report.sweep_page import swept_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.study.compare import Comparison
@@ -51,7 +51,7 @@ def write_results(
     Args:
         path: The file; figures (svg) become files beside it, each with the name of the figure
             added.
-        results, validation, command, more: As for `dvsim.report.pages.report_page`.
+        results, validation, command, more: As for `dvsim.report.result_page.report_page`.
         form: One of `FORMATS`; otherwise the name of the file says it, see `format_of`.
 
     Returns:
@@ -102,7 +102,7 @@ def render_report(
     command: str | None = None,
     more: Sequence[Drawing] = (),
 ) -> str:
-    """Return the page of runs or of studies as HTML, see `dvsim.report.pages.report_page`."""
+    """Return the page of runs or of studies as HTML, see `dvsim.report.result_page.report_page`."""
     return html(report_page(results, validation, command, more))
 
 
