@@ -68,7 +68,7 @@ def report(
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
         for path in folders
     ]
-    results = [loaded(folder) for found in named for folder in found]
+    results = [loaded(folder) for folders in named for folder in folders]
     command = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]

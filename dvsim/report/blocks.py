@@ -122,9 +122,9 @@ def answer(sentences: Sequence[str]) -> list[Block]:
     return [Text(text, "" if index else "verdict") for index, text in enumerate(sentences)]
 
 
-def tables(*found: Table | None) -> list[Table]:
+def tables(*some: Table | None) -> list[Table]:
     """Return the tables that there are and that have rows."""
-    return [table for table in found if table is not None and table.rows]
+    return [table for table in some if table is not None and table.rows]
 
 
 def pair(drawings: Sequence[Drawing]) -> list[Block]:

@@ -31,11 +31,11 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
     Returns:
         list of str: The first one is the answer; none is empty.
     """
-    found = contests([entry.run for group in groups for entry in group.entries])
+    rivals = contests([entry.run for group in groups for entry in group.entries])
     printed = contests_as_printed(groups)
     compared = validation is not None and bool(validation.columns)
     return [
-        *([contest_text(found)] if found else single_sentences(groups)),
+        *([contest_text(rivals)] if rivals else single_sentences(groups)),
         *(printed_sentences(printed, groups) if printed else pieces_sentences(groups)),
         *verdict_sentences(validation),
         *claims_sentences(validation),
@@ -163,18 +163,18 @@ def piece_text(groups: Sequence[Group]) -> str:
 
 def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
     """Name the stage that limits each transport, and say where the interconnect does."""
-    found = [
+    busy = [
         (entry, stage)
         for group in groups
         for entry in group.entries
         if (stage := busiest(entry.run.counters)) is not None
     ]
-    if not found:
+    if not busy:
         return []
     parts = []
     for path in paths_of(groups):
         stages: dict[str, list[float]] = {}
-        for entry, stage in found:
+        for entry, stage in busy:
             if entry.path == path:
                 stages.setdefault(stage.text, []).append(stage.utilisation)
         total = sum(map(len, stages.values()))
@@ -182,9 +182,9 @@ def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
             runs = "" if len(shares) == total else f" in {len(shares)} of {total} runs"
             ends = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
             parts.append(f"the {stage_text} on {path.label}{runs} (busy {' to '.join(ends)})")
-    times = sum(stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found)
-    some = f"the bottleneck in {times or 'none'} of {len(found)} runs"
-    network = some if len(found) > 1 else "the bottleneck" if times else "not the bottleneck"
+    times = sum(stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in busy)
+    some = f"the bottleneck in {times or 'none'} of {len(busy)} runs"
+    network = some if len(busy) > 1 else "the bottleneck" if times else "not the bottleneck"
     return [f"The busiest stage is {joined(parts)}. The interconnect is {network}."]
 
 

@@ -62,7 +62,7 @@ def kept_of(name: str, root: Path) -> list[Kept]:
     """
     inside = root.joinpath(*(part for part in name.split("/") if part not in {"", ".", ".."}))
     for place in (inside, Path(name)):
-        found, others = [], []
+        kept, others = [], []
         for path in sorted(place.glob(f"*/{MANIFEST}")) if is_folder(place) else ():
             if path.parent.name.startswith("."):  # of a result that is being written
                 continue
@@ -72,19 +72,19 @@ def kept_of(name: str, root: Path) -> list[Kept]:
                 others.append(error)
                 continue
             started, backend = str(manifest.get("started")), str(manifest.get("backend"))
-            found.append(Kept(started, path.stat().st_mtime_ns, backend, path.parent))
-        if found:
-            return sorted(found)
+            kept.append(Kept(started, path.stat().st_mtime_ns, backend, path.parent))
+        if kept:
+            return sorted(kept)
         if others:
             raise others[-1]
     return []
 
 
-def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
+def too_few(names: Sequence[str], root: Path, only: Path) -> ScenarioError:
     """Return the error that one result alone cannot be compared, with what is kept besides."""
-    message = f"a comparison needs two runs; here is one: {found}"
+    message = f"a comparison needs two runs; here is one: {only}"
     kept = [run.folder for name in dict.fromkeys(names) for run in kept_of(name, root)]
-    others = [str(folder) for folder in reversed(kept) if folder != found]
+    others = [str(folder) for folder in reversed(kept) if folder != only]
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""
         text = f"{message}; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take "

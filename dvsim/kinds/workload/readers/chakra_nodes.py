@@ -51,15 +51,15 @@ class Wire:
 
     def varint(self) -> int:
         """Take a number of which each byte has seven bits."""
-        found = shift = 0
+        number = shift = 0
         while True:
             if self.at >= len(self.data) or shift > 63:
                 self.refuse()
             byte = self.data[self.at]
             self.at += 1
-            found |= (byte & 0x7F) << shift
+            number |= (byte & 0x7F) << shift
             if byte < 0x80:
-                return found & ((1 << 64) - 1)
+                return number & ((1 << 64) - 1)
             shift += 7
 
     def take(self, count: int) -> bytes:
@@ -109,10 +109,10 @@ def numbers(value: Value, path: Path) -> list[int]:
     """Return the numbers of a field that may be repeated: one, or all of a packed list."""
     if isinstance(value, int):
         return [value]
-    wire, found = Wire(value, path), []
+    wire, numbers = Wire(value, path), []
     while wire.at < len(value):
-        found.append(wire.varint())
-    return found
+        numbers.append(wire.varint())
+    return numbers
 
 
 def signed(value: int) -> int:
@@ -127,8 +127,8 @@ def zigzag(value: int) -> int:
 
 def real(value: bytes) -> float:
     """Return a floating-point number of four or eight bytes."""
-    found: float = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
-    return found
+    decimal: float = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
+    return decimal
 
 
 @dataclass
@@ -200,10 +200,10 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
         duration=_time(first("durationMicros", "duration_micros", "runtime"), path),
     )
     for key in ("ctrlDeps", "ctrl_deps", "dataDeps", "data_deps"):
-        found = given.get(key, [])
-        if not isinstance(found, list):
-            refuse(path, None, f"{key} must be a list, is {str(found)[:40]!r}")
-        node.after += [_whole(number, path, key) for number in found]
+        before = given.get(key, [])
+        if not isinstance(before, list):
+            refuse(path, None, f"{key} must be a list, is {str(before)[:40]!r}")
+        node.after += [_whole(number, path, key) for number in before]
     node.attributes = {key: value for key, value in given.items() if isinstance(value, Attribute)}
     listed = given.get("attr") or []
     for entry in listed if isinstance(listed, list) else []:
@@ -259,8 +259,8 @@ SIGNED, ZIGZAG, REAL, TEXT = (7, 9), (15, 17), (3, 5), 29
 
 def _attribute(message: Wire) -> tuple[str, Attribute]:
     """Return the name and value of an attribute; lists count as 0."""
-    name, found = "", 0
-    given: Attribute = found
+    name, whole = "", 0
+    given: Attribute = whole
     for number, value in message.fields():
         if isinstance(value, int):
             given = signed(value) if number in SIGNED else value
