@@ -109,7 +109,8 @@ def test_nothing_is_left_of_a_start_that_was_interrupted(fake, temporary):
     with subprocess.Popen(command, **how) as started:
         try:
             assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
-            assert len(nodes.processes(temporary / private_folder.PREFIX)) >= 2, "the node and epmd"
+            begun = temporary / private_folder.PREFIX
+            until(lambda: len(nodes.processes(begun)) >= 2, "the node and epmd")
             started.send_signal(signal.SIGINT)
             assert "KeyboardInterrupt" in started.communicate()[1]
         finally:
