@@ -121,16 +121,36 @@ def write_file(path: Path, data: bytes) -> None:
             device.write(data)
         return
     final = Path(os.path.realpath(path))
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
+    _make_parent(final)
     partial = final.with_name(f"{_PARTIAL}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         write_bytes(partial, data)
         partial.replace(final)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _make_parent(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
+
+
+def make_parent(path: Path) -> None:
+    """Make the folder of a file that another program will write.
+
+    Raises:
+        OutputError: If it cannot be made.
+    """
+    try:
+        _make_parent(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> OutputError:
+    return OutputError(f"cannot write {path}: {error.strerror or error}")
 
 
 def write_output(path: Path, data: bytes) -> None:
@@ -142,7 +162,7 @@ def write_output(path: Path, data: bytes) -> None:
     try:
         write_file(path, data)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+        raise _unwritable(path, error) from error
 
 
 def check_place(path: Path, *, folder: bool = False) -> None:
@@ -168,7 +188,7 @@ def check_place(path: Path, *, folder: bool = False) -> None:
             with tempfile.TemporaryFile(dir=around):
                 pass
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+        raise _unwritable(path, error) from error
 
 
 def clean(parent: Path) -> None:

@@ -13,7 +13,7 @@ from dvsim.cli.names import complete_cards
 from dvsim.cli.options import MADE, Output
 from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
-from dvsim.errors import OutputError, ScenarioError, nearest
+from dvsim.errors import ScenarioError, nearest
 from dvsim.scenario.find import FABRIC_CARD, card_names
 
 if TYPE_CHECKING:
@@ -143,11 +143,9 @@ def emulate(
         if given["trace"].suffix == ".gz":
             message = "--trace: vicrun does not compress; name it FILE.json, then gzip it"
             raise click.UsageError(message)
-        try:
-            given["trace"].parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"cannot write {given['trace']}: {error.strerror}"
-            raise OutputError(message) from error
+        from dvsim.atomic import make_parent
+
+        make_parent(given["trace"])
     become([*command, *parameters, "--", *program])
 
 

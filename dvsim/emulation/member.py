@@ -30,7 +30,7 @@ from dvsim.broker.files import write_private
 from dvsim.broker.install import find
 from dvsim.broker.private_folder import PrivateFolder
 from dvsim.emulation.child import TAIL
-from dvsim.emulation.machine import cpu_s, machine
+from dvsim.emulation.cpu_time import cpu_s, machine
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.machine import machine_facts
 

@@ -16,8 +16,8 @@ from pika.exceptions import AMQPError
 
 from dvsim.emulation.alarms import Alarms
 from dvsim.emulation.amqp import UNUSED_MS, Target, connect, spoken
+from dvsim.emulation.cpu_time import cpu_s
 from dvsim.emulation.loop import Loop
-from dvsim.emulation.machine import cpu_s
 from dvsim.emulation.messages import HEAD, Asked, Seen
 from dvsim.errors import RunFailed
 

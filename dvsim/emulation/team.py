@@ -19,8 +19,8 @@ from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.files import write_private
 from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child
+from dvsim.emulation.cpu_time import Machine
 from dvsim.emulation.hosts import Hosts
-from dvsim.emulation.machine import Machine
 from dvsim.errors import Advice, Argument, RunFailed
 
 HELLO_S = 8.0  # for the first answer of a host; vicrun waits as long

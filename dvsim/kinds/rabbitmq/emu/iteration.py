@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from dvsim.core.probe import Counter, Iteration
 from dvsim.emulation.amqp import Queue
+from dvsim.emulation.cpu_time import busy_share
 from dvsim.emulation.drain import Drained, Sending, drain
-from dvsim.emulation.machine import busy_share
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import Shown, Targets, Watch
 from dvsim.errors import RunFailed
