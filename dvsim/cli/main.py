@@ -26,7 +26,6 @@ VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
     "replay": "Say how long a traced program takes on other networks.",
     "sweep": "Run a scenario with many values of its keys; sensitivity.",
-    "merge": "Put the parts of a sweep together.",
     "validate": "Compare the model with published data, claim by claim.",
     "consistency": "Find contradictions in data, and signs of how they were made.",
     "calibrate": "Fit the numbers of a model to emulated runs or measurements.",

@@ -31,7 +31,6 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for
 
     for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
-                         ("shard", "--shard"), ("slurm", "--slurm"),
                          ("precision", "--precision")):  # fmt: skip
         if given[name]:
             raise ScenarioError.at(option, "has no meaning with --sensitivity")

@@ -87,13 +87,6 @@ if TYPE_CHECKING:
 @seed_option
 @scale_option()
 @click.option("--dry-run", is_flag=True, help="Run nothing; list the points, and which are kept.")
-@click.option("--shard", metavar="K/N", help="Run only part K of N; see dvsim merge.")
-@click.option(
-    "--slurm",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Print a script for sbatch that runs N parts and merges them.",
-)
 @click.option(
     "--scheduler",
     metavar="FILE|ADDRESS",
@@ -152,13 +145,6 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     check_results(ready, given["results"])
     if given["dry_run"]:
         _dry_run(ready, given["out"], as_json=as_json)
-    elif given["slurm"] is not None:
-        from dvsim.study.sweeps.slurm import script
-
-        if given["shard"] is not None:
-            raise click.UsageError("--slurm runs all parts; leave out --shard")
-        where = given["sweeps"], given["report"]
-        click.echo(script(ready, typed(), given["slurm"], *where), nl=False)
     else:
         _run(ready, given, as_json=as_json)
 
@@ -191,12 +177,10 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.run import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
-    from dvsim.study.sweeps.shard import parse_shard
 
-    shard = None if given["shard"] is None else parse_shard(given["shard"])
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
-        swept = run(ready, shard=shard, progress=True, command=typed(), **how)
+        swept = run(ready, progress=True, command=typed(), **how)
     except KeyboardInterrupt:
         complain("what is finished is kept; the same command goes on from there")
         raise

@@ -173,7 +173,6 @@ def _unit(swept: SweepResult, name: str) -> str:
 def asked_text(swept: SweepResult) -> str:
     """Say how many points there are, and what is known of each."""
     asked, precision = swept.manifest["asked"], swept.asked_precision
-    shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
     times = counted(asked["replications"])
     if precision is not None:
         times = (
@@ -182,7 +181,7 @@ def asked_text(swept: SweepResult) -> str:
     meaning = "; ± is half of the 95 % interval"
     if times == "1 replication":
         meaning = ", which gives no interval"
-    return f"{asked['points']:,} points{shard}, seed {asked['seed']}, {times}{meaning}"
+    return f"{asked['points']:,} points, seed {asked['seed']}, {times}{meaning}"
 
 
 def _imprecise(swept: SweepResult) -> Iterator[str]:

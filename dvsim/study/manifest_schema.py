@@ -23,7 +23,6 @@ def _named(name: str) -> str:
 
 Name = Annotated[str, AfterValidator(_named)]
 Whole = Annotated[int, Field(ge=0, lt=2**64)]
-Shard = Annotated[int, Field(ge=1, le=10_000)]
 Times = Annotated[int, Field(ge=1, le=32767)]  # a column of a table counts them in 16 bits
 
 
@@ -58,7 +57,6 @@ class _Asked(_Part):
     seed: Whole
     replications: Times | None
     precision: float | None = None
-    shard: Annotated[list[Shard], Field(min_length=2, max_length=2)] | None
 
 
 class _Question(_Part):

@@ -8,7 +8,7 @@
         manifest.json                  what was asked, where it came from, hashes of the others
         sensitivity.csv                the indices, if they were asked for
 
-The part of a shard is such a folder too, ``dv-2048-3f9c21ab04de.parts/2-of-8``. A row has the
+A row has the
 number of the point, the varied keys, what the scenario itself varies, each result with the ends of
 its interval, how many replications there were, how well what was asked is known then (see
 `dvsim.study.precision`), the busiest stage if it limits, why its figures depend on how long it
@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """A sweep, or a shard of one, with what came out.
+    """A sweep with what came out.
 
     Attributes:
         name: Of the scenario.
@@ -226,25 +226,6 @@ def load_swept(folder: Path) -> SweepResult:
         raise broken(folder, str(error)) from error
     except (KeyError, TypeError) as error:
         raise broken(folder, f"{MANIFEST} lacks a valid {error}") from error
-
-
-def rows_of(swept: SweepResult) -> list[Row]:
-    """Return the rows of a table again, to be put together with others."""
-    rows = []
-    for record in swept.table.to_dict(orient="records"):
-        results = {
-            name: Estimate(record[name], record[f"{name}_low"], record[f"{name}_high"])
-            for name in swept.results
-        }
-        rows.append(
-            Row(
-                point=int(record["point"]),
-                keys={key: record[key] for key in swept.keys if record[key] == record[key]},
-                results=results if not record["error"] else {},
-                **{str(name): record[name] for name in LAST},
-            )
-        )
-    return rows
 
 
 def _columns(table: pd.DataFrame) -> dict[str, str]:

@@ -51,7 +51,6 @@ def refusal(*words):
         ("report", "{}"),
         ("report", "{}/h3"),
         ("calibrate", "--from", "{}"),
-        ("merge", "{}"),
         ("run", "{}.toml"),
         ("check", "{}.toml"),
         ("show", "{}.toml"),

@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -183,47 +182,6 @@ def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
     assert sweep(*LONG, "--workers", "1").returncode == 0
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(desk / "a") == undisturbed(sweep, desk)
-
-
-def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
-    script = desk / "job.sh"
-    script.write_text(sweep.script(*VARY, *HOW, "--slurm", "3"), "utf-8")
-    subprocess.run(["bash", "-n", str(script)], check=True)
-    assert "#SBATCH --array=1-3" in script.read_text("utf-8")
-    fake = desk / "bin"
-    fake.mkdir()
-    (fake / "sbatch").write_text('#!/bin/sh\nprintf "%s\\n" "$@" >> "$SUBMITTED"\n', "utf-8")
-    (fake / "sbatch").chmod(0o755)
-    common = os.environ | {"PATH": f"{fake}:{BIN}:{os.environ['PATH']}"}
-    common |= {"SUBMITTED": str(desk / "submitted"), "SLURM_ARRAY_JOB_ID": "77"}
-    common |= {"SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "3"}
-    for task in ("3", "1", "2"):
-        done = subprocess.run(
-            ["bash", str(script)], cwd=desk / "a", env=common | {"SLURM_ARRAY_TASK_ID": task},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-    submitted = (desk / "submitted").read_text("utf-8").splitlines()
-    assert "--dependency=afterany:77" in submitted
-    (merge,) = [line.removeprefix("--wrap=") for line in submitted if line.startswith("--wrap=")]
-    subprocess.run(["bash", "-c", merge], cwd=desk / "a", env=common, check=True)
-    sweep(*VARY, *HOW, cwd="b")
-    assert tables(desk / "a") == tables(desk / "b")
-
-
-def test_a_slurm_script_is_of_all_parts(sweep):
-    done = sweep(*VARY, *HOW, "--slurm", "3", "--shard", "1/3")
-    assert done.returncode == 2
-    assert "--slurm runs all parts; leave out --shard" in done.stderr
-
-
-def test_a_page_that_is_asked_for_is_one_of_the_whole_sweep_too(sweep):
-    for asked in ([], ["--report", "page.html"]):
-        script = sweep.script(*VARY, *HOW, "--slurm", "3", *asked)
-        (merge,) = [line.strip() for line in script.splitlines() if "--wrap=" in line]
-        assert merge.startswith("--wrap='dvsim merge ")
-        assert merge.endswith(" --report page.html'") == bool(asked)
-        assert script.count("page.html") == bool(asked)  # no task writes it
 
 
 def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):

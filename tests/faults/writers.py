@@ -53,9 +53,6 @@ COMMANDS = {
     "dvsim run --force --report": Command([*RUN, "--force", "--report", "{out}/r.html"], [RUN]),
     "dvsim run --trace": Command([*RUN, "--trace", "{out}/t.json"]),
     "dvsim sweep": Command(SWEEP),
-    "dvsim merge": Command(
-        ["merge", "{sweep}", "--json"], [[*SWEEP, "--shard", "1/2"], [*SWEEP, "--shard", "2/2"]]
-    ),
     "dvsim report": Command(["report", "{run}", "--report", "{out}/r.csv"], [RUN]),
     "dvsim emulate --trace": Command(
         ["emulate", "-n", "2", "--trace", "{out}/t.json", "--", "true"]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import stat
 import subprocess
 
@@ -17,7 +16,6 @@ from dvsim.scenario.find import find_card, resolve_name
 from dvsim.study.folder import run_folder
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
-from dvsim.study.sweeps.slurm import script
 
 OUT = ["..", "../x", "/etc/x", "a/../../x", "a//x", ".", "a/./x", "a\0b", "a\nb", "x" * 300]
 
@@ -114,22 +112,6 @@ def test_a_compiled_bridge_that_others_can_write_is_not_run(tmp_path, what):
     (program if what == "program" else folder).chmod(0o777)
     with pytest.raises(OutputError, match="others can write it"):
         compile_bridge.check_ours(program)
-
-
-def test_a_shell_sees_every_word_of_a_printed_script_as_it_was_typed(tmp_path):
-    words = ["dvsim", "sweep", "a; rm -rf x", "--set", "title=$(id) `id` 'x' \"y\"", "--slurm", "2"]
-    sweep = prepare("h3/fdr-8", plan(["workload.messages=1000,2000"]), replications=1)
-    text = script(sweep, words, 2, tmp_path / "it's $(id)")
-    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
-    # the command is a function: called with printf in the place of dvsim it gives its words back
-    begin, end = text.index("sweep() {"), text.index("# the first task")
-    run = f'dvsim() {{ printf "%s\\\\0" "$@"; }}\n{text[begin:end]}\nsweep'
-    done = subprocess.run(["bash", "-c", run], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\0")[:-1] == words[1:-2]
-    merge = next(line for line in text.splitlines() if "--wrap=" in line).strip()
-    (wrapped,) = shlex.split(merge.removeprefix("--wrap="))
-    assert shlex.split(wrapped)[:2] == ["dvsim", "merge"]
-    assert shlex.split(wrapped)[2].startswith(str(tmp_path / "it's $(id)"))
 
 
 @pytest.mark.parametrize("name", ["a\nrm -rf x", "a\r#SBATCH --output=x"])

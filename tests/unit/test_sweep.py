@@ -2,7 +2,6 @@
 
 import doctest
 import json
-import shutil
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -17,12 +16,10 @@ from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept
 from dvsim.study.sweeps import executors, trials
-from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.ranges import ranges
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.sensitivity import indices, points_for
-from dvsim.study.sweeps.shard import Shard
 
 VARY = ("workload.message_bytes=8..2048*16", "system.publisher.processes=1,2")
 TABLES = ("points.parquet", "points.csv")
@@ -54,16 +51,13 @@ def runs_in(root):
     }
 
 
-def test_the_same_bytes_for_any_number_of_workers_and_shards(sweep, tmp_path):
+def test_the_same_bytes_for_any_number_of_workers(sweep, tmp_path):
     one = run(sweep(), workers=1, **kept(tmp_path, "one"))
     two = run(sweep(), workers=2, **kept(tmp_path, "two"))
-    for number in (2, 1, 3):
-        part = run(sweep(), workers=1, shard=Shard(number, 3), **kept(tmp_path, "three"))
-    three = merge_folders([part.folder.parent])
-    assert tables(one) == tables(two) == tables(three)
-    assert one.folder.name == two.folder.name == three.folder.name
-    runs = [runs_in(tmp_path / name / "runs") for name in ("one", "two", "three")]
-    assert runs[0] == runs[1] == runs[2]
+    assert tables(one) == tables(two)
+    assert one.folder.name == two.folder.name
+    runs = [runs_in(tmp_path / name / "runs") for name in ("one", "two")]
+    assert runs[0] == runs[1]
     assert len(runs[0]) == 6 * 3
 
 
@@ -111,8 +105,7 @@ def test_a_point_of_a_switch_has_a_row_for_each_of_its_own_points(tmp_path):
 
 
 def test_what_is_kept_is_not_run_again(sweep, tmp_path, monkeypatch):
-    first = run(sweep(), workers=1, shard=Shard(1, 2), **kept(tmp_path, "a"))
-    assert len(first.table) == 3
+    run(sweep(where="processes == 1"), workers=1, **kept(tmp_path, "a"))
     done = []
     monkeypatch.setattr(executors, "work", counted(executors.work, done))
     whole = run(sweep(), workers=1, **kept(tmp_path, "a"))
@@ -205,46 +198,6 @@ def test_points_that_ask_the_same_are_run_once(sweep, tmp_path):
 def test_where_no_point_is_valid_the_key_is_named(sweep):
     with pytest.raises(ScenarioError, match=r"vary: workload.mesages: unknown key; .*'messages'"):
         sweep(["workload.mesages=1,2"])
-
-
-def test_shards_that_do_not_belong_together_are_not_merged(sweep, tmp_path):
-    one = run(sweep(), workers=1, shard=Shard(1, 2), **kept(tmp_path, "a"))
-    with pytest.raises(RunFailed, match=r"3 of 6 points are not there: shard 2/2 is missing"):
-        merge_folders([one.folder])
-    other = run(sweep(["workload.messages=5,6"]), workers=1, shard=Shard(2, 2),
-                **kept(tmp_path, "a"))  # fmt: skip
-    with pytest.raises(RunFailed, match="is of another sweep, version or seed"):
-        merge_folders([one.folder, other.folder])
-    with pytest.raises(RunFailed, match="is not a run"):
-        merge_folders([tmp_path])
-
-
-@pytest.mark.parametrize(
-    ("inside", "named"),
-    [
-        ("", ["."]),
-        ("", ["1-of-2", "2-of-2"]),
-        ("1-of-2", [".."]),
-        ("1-of-2", [".", "../2-of-2"]),
-        ("1-of-2", ["../1-of-2", "../2-of-2"]),
-    ],
-)
-def test_shards_are_named_from_inside_their_folder(sweep, tmp_path, monkeypatch, inside, named):
-    asked = sweep(["workload.messages=5,6"])
-    for number in (1, 2):
-        run(asked, workers=1, shard=Shard(number, 2), **kept(tmp_path, "a"))
-    whole = asked.folder(tmp_path / "a" / "sweeps")
-    monkeypatch.chdir(whole.with_name(f"{whole.name}.parts") / inside)
-    merge_folders([Path(name) for name in named])
-    assert (whole / "points.csv").is_file()
-    monkeypatch.chdir(whole)
-    assert merge_folders([Path()]).folder == whole  # from the parts beside it
-    shutil.rmtree(whole.with_name(f"{whole.name}.parts"))
-    monkeypatch.chdir(whole)  # it was replaced
-    assert merge_folders([Path()]).folder == whole
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunFailed, match="/ is not a run"):
-        merge_folders([Path("/")])
 
 
 def test_a_seed_that_no_run_can_have_draws_no_points(sweep):

@@ -7,7 +7,6 @@ import pytest
 from dvsim.errors import ScenarioError
 from dvsim.study.sweeps.axis import parse_axis
 from dvsim.study.sweeps.points import plan
-from dvsim.study.sweeps.shard import Shard, parse_shard
 from dvsim.study.sweeps.values import number_of
 
 
@@ -161,15 +160,3 @@ def test_a_key_is_varied_once():
 def test_more_points_than_can_be_are_refused_before_they_are_made():
     with pytest.raises(ScenarioError, match="that are 4,000,000 points"):
         plan([f"{key}=1..2000+1" for key in "ab"])
-
-
-def test_shards_have_every_point_once():
-    shards = [parse_shard(f"{number}/3") for number in (1, 2, 3)]
-    assert all(sum(shard.has(point) for shard in shards) == 1 for point in range(100))
-
-
-@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "1/20000"])
-def test_a_shard_that_cannot_be_is_told(text):
-    with pytest.raises(ScenarioError, match="shard: "):
-        parse_shard(text)
-    assert Shard(1, 1).has(0)

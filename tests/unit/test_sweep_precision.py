@@ -13,10 +13,8 @@ from dvsim.study.precision import reached
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import load_swept
 from dvsim.study.sweeps import executors
-from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
-from dvsim.study.sweeps.shard import Shard
 
 VARY = ["workload.message_bytes=8,2048", "system.publisher.run_spread=0.005,0.03"]
 PRECISION = 0.02
@@ -60,16 +58,13 @@ def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
             assert (folder / name).read_bytes() == (alone.folder / name).read_bytes()
 
 
-def test_the_same_bytes_for_any_number_of_workers_and_shards(sweep, tmp_path):
+def test_the_same_bytes_for_any_number_of_workers(sweep, tmp_path):
     one = run(sweep(), workers=1, **kept(tmp_path, "one"))
     two = run(sweep(), workers=2, **kept(tmp_path, "two"))
-    for number in (2, 1):
-        part = run(sweep(), workers=1, shard=Shard(number, 2), **kept(tmp_path, "three"))
-    three = merge_folders([part.folder.parent])
-    assert tables(one) == tables(two) == tables(three)
-    assert one.folder.name == two.folder.name == three.folder.name
-    assert load_swept(three.folder).asked_precision == PRECISION
-    assert three.manifest["replications"] == one.manifest["replications"]
+    assert tables(one) == tables(two)
+    assert one.folder.name == two.folder.name
+    assert load_swept(two.folder).asked_precision == PRECISION
+    assert two.manifest["replications"] == one.manifest["replications"]
 
 
 def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(

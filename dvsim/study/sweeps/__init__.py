@@ -8,7 +8,6 @@ sobol.py        the points of a sample
 trials.py       each point as a checked scenario, its folder, and what is kept of it already
 executors.py    points in chunks: in this process, processes of this machine, or on a dask cluster
 run.py          all of it: plan, reuse, run, keep, table
-slurm.py        the script of an array job
 sensitivity.py  Sobol indices of a result
 
 A point is a run like any other: the same folder, the same bytes, whoever computed it.

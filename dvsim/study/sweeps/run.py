@@ -26,7 +26,6 @@ from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.points import Point
-from dvsim.study.sweeps.shard import Shard
 from dvsim.study.sweeps.trials import Outcome, PointTrial, Refused, keys_of, trials_of
 
 SWEEPS = Path("sweeps")
@@ -42,7 +41,6 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         trials: Each of them as it is run.
         how: Version, seed and replications.
         precision: How well each point shall be known instead, see `dvsim.study.precision`.
-        shard: The part that is run; None runs all.
     """
 
     name: str
@@ -50,14 +48,13 @@ class Sweep(Design[PointTrial, list[Outcome]]):
     trials: Sequence[PointTrial | Refused]
     how: How
     precision: float | None = None
-    shard: Shard | None = None
 
     def plan(self) -> Plan[PointTrial, list[Outcome]]:
-        """Ask for all points of the part that are valid."""
-        outcomes = iter((yield [trial for trial in self.part if isinstance(trial, PointTrial)]))
+        """Ask for all points that are valid."""
+        outcomes = iter((yield [trial for trial in self.trials if isinstance(trial, PointTrial)]))
         return [
             next(outcomes) if isinstance(trial, PointTrial) else Outcome(error=trial.error)
-            for trial in self.part
+            for trial in self.trials
         ]
 
     @property
@@ -79,20 +76,12 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         return {}
 
     def folder(self, root: Path) -> Path:
-        """Return where the table of the sweep, or of its part, is kept."""
+        """Return where the table of the sweep is kept."""
         parts = [part for part in self.name.split("/") if part not in {"", ".", ".."}]
-        whole = root.joinpath(*parts[:-1], f"{parts[-1]}-{self.digest}")
-        return whole if self.shard is None else parts_of(whole) / self.shard.name
-
-    @property
-    def part(self) -> list[PointTrial | Refused]:
-        """The points that are run."""
-        return [
-            trial for trial in self.trials if self.shard is None or self.shard.has(trial.number)
-        ]
+        return root.joinpath(*parts[:-1], f"{parts[-1]}-{self.digest}")
 
     def about(self) -> dict[str, Any]:
-        """Return what was asked, as JSON types; the same for all shards but for its own name."""
+        """Return what was asked, as JSON types."""
         version, seed, replications, precision = self._how
         return {
             "digest": self.digest,
@@ -101,13 +90,7 @@ class Sweep(Design[PointTrial, list[Outcome]]):
             "seed": seed,
             "replications": replications,
             "precision": precision,
-            "shard": None if self.shard is None else [self.shard.number, self.shard.count],
         }
-
-
-def parts_of(folder: Path) -> Path:
-    """Return where the shards of a sweep are: beside its folder, which is replaced as a whole."""
-    return folder.with_name(f"{folder.name}.parts")
 
 
 def prepare(
@@ -154,7 +137,6 @@ def run(
     *,
     out: Path | None = Path("runs"),
     sweeps: Path | None = SWEEPS,
-    shard: Shard | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     force: bool = False,
@@ -167,7 +149,6 @@ def run(
         sweep: As `prepare` gives it.
         out: Where run folders go; None keeps none.
         sweeps: Where the folder of the table goes; None keeps none.
-        shard: Run this part only.
         workers: Processes; None takes one for each core.
         scheduler: Of a dask cluster, see `dvsim.study.sweeps.executors.executor`.
         force: Run again, even if the answers are kept.
@@ -180,7 +161,6 @@ def run(
     """
     check_asked(seed=sweep.how.seed, workers=workers)
     started = datetime.now(UTC)
-    sweep = sweep if shard is None else replace(sweep, shard=shard)
     by = Chunks(sweep.name, sweep.how, sweep.precision, None if force else out, out)
     by = replace(by, workers=workers, scheduler=scheduler, progress=progress, command=command)
     room = [] if sweeps is None else make_room(sweep.folder(sweeps))
@@ -199,7 +179,7 @@ def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> Sweep
     keys, units = keys_of(sweep.points)
     units = dict(units)
     rows = []
-    for trial, (point_numbers, times, folder, error) in zip(sweep.part, outcomes, strict=True):
+    for trial, (point_numbers, times, folder, error) in zip(sweep.trials, outcomes, strict=True):
         own = keys[trial.number]
         if error:
             rows.append(Row(trial.number, own, {}, error=error))

@@ -19,7 +19,6 @@ from dvsim.scenario.find import resolve_name
 from dvsim.scenario.units import DIMENSIONS, format_value, parse
 from dvsim.study.limit.criterion import parse_criterion
 from dvsim.study.sweeps.axis import parse_axis
-from dvsim.study.sweeps.shard import parse_shard
 from dvsim.study.sweeps.where import parse_where
 
 SETTINGS = (
@@ -33,7 +32,6 @@ OPTIONS = {
              "load=0.1..0.9+0.1", "rate=1e3..1e7/20", "client=[{ a = 1 }, { b = 2 }],'x,y'"),
     "where": ("sram < 64 MiB and not load > 0.9", "load * 2 + 1 >= -3 / sram or name == 'a'"),
     "until": ("acceptance > 0.99 and p99 <= 40", "latency_p99 < 1 ms"),
-    "shard": ("2/8", "1/10000"),
     "unit": ("5.001 ms", "2 MiB", "56 Gb/s", "46 us + 3.3 ns/B", "20_000_000", "0.15"),
     "name": ("h3/dv-8", "h3/dv-*", "../h3/dv-8", "switch/load-latency"),
 }  # fmt: skip
@@ -79,7 +77,6 @@ READERS: dict[str, Callable[[str], str]] = {
     "vary": _vary,
     "where": lambda text: str(parse_where(text, list(POINT)).holds(POINT)),
     "until": lambda text: str(len(parse_criterion(text, KIND.units).terms)),
-    "shard": lambda text: str(parse_shard(text).has(3)),
     "unit": _unit,
     "name": lambda text: str(len(list(islice(load_campaign(text), 3)))),
 }
