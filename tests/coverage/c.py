@@ -26,7 +26,7 @@ TESTS = (
         "core_c", "core_limits", "core_bytes", "core_state", "switch_core", "network_core",
         "cycle", "replay_core")),
     *(f"tests/unit/test_{name}.py" for name in (
-        "switch_api", "switch_input", "switch_checkpoint", "switch_paths", "switch_settled",
+        "switch_api", "switch_input", "switch_paths", "switch_settled",
         "network_api", "network_input", "replay_faults", "skeletons", "workload_kind",
         "workload_fit", "bounds", "disorder", "word_card")),
 )  # fmt: skip

@@ -38,7 +38,7 @@ TESTS = {
     "models/host": Tests(FLOW, CARD, CARD_WIDE),
     "models/vortex": Tests(
         ("network_test", "ranges_test", "vortex_test"),
-        (*CORE, "unit/test_switch_input.py", "unit/test_switch_checkpoint.py",
+        (*CORE, "unit/test_switch_input.py",
          "unit/test_switch_paths.py", "unit/test_switch_graph.py", "model/test_switch_core.py"),
         ("model/test_network_core.py", "unit/test_switch_api.py", "unit/test_switch_settled.py",
          "model/test_butterfly.py", "model/test_switch_theory.py", "model/test_network_theory.py"),

@@ -1,14 +1,13 @@
 """The Data Vortex switch, slot by slot.
 
 switch.py      `Switch`: the argument checks and one call per run
-simulation.py  a switch while it runs, for stepping, own packets and checkpoints
+simulation.py  a switch while it runs, for stepping, and own packets
 result.py      what a run has counted; settled.py whether it may be quoted; paths.py single packets
 choices.py     the words of arguments and scenario files
 traffic.py     what enters; trace.py from a file
 faults.py      what can be broken
 wiring.py      where a packet goes that stays on its cylinder
 graph.py       the switch as a NetworkX graph
-checkpoint.py  a simulation in a file
 
 The names below are imported when they are first used: `choices` and `check` are read by everything
 that checks a file, which needs neither NumPy nor the core.

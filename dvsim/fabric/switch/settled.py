@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.fabric.switch.check import whole
-
 MOST = 20  # batches that are kept; then pairs are joined
 FEWEST = 4
 GROWTH = 0.01  # of what was offered
@@ -61,19 +59,6 @@ class Batches:
         if abs(start) > max(APART * mean * batches.size, ERRORS * _variance(rest) ** 0.5):
             notes.append(f"the start moves the mean by {start / mean / batches.size:+.1%}: warm up")
         return tuple(notes)
-
-
-def checked(batches: Batches, slots: int) -> Batches:
-    """Return batches that come from a file; ValueError if so many slots do not give such ones."""
-    whole("the length of a batch", batches.length, 1)
-    whole("waiting_before", batches.waiting_before, 0)
-    for delivered in batches.delivered:
-        whole("what a batch delivered", delivered, 0)
-    if len(batches.delivered) >= MOST:
-        raise ValueError(f"there are at most {MOST - 1} batches, not {len(batches.delivered)}")
-    if not batches.end - batches.length <= slots < batches.end:
-        raise ValueError(f"{len(batches.delivered)} batches are not those of {slots} slots")
-    return batches
 
 
 def _variance(batches: npt.NDArray[np.float64]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy.typing as npt
 from dvsim.core.arrays import Ints
 from dvsim.core.vortex import DELIVERY, Vortex
 from dvsim.fabric.switch.check import whole
-from dvsim.fabric.switch.checkpoint import save
 from dvsim.fabric.switch.paths import paths_of
 from dvsim.fabric.switch.result import SwitchRun
 from dvsim.fabric.switch.stepping import Stepping
@@ -31,7 +29,7 @@ class Deliveries(NamedTuple):
 
 
 class Simulation(Stepping):
-    """A switch with its packets; `Switch.start` makes one, `Switch.resume` reads one.
+    """A switch with its packets; `Switch.start` makes one.
 
     >>> from dvsim.fabric.switch import Switch
     >>> simulation = Switch(height=4, angles=3).start(injection="given")
@@ -91,15 +89,6 @@ class Simulation(Stepping):
         """Return the handles refused in the last call of `run`, with injection ``given``."""
         self._only_given("refused")
         return np.concatenate(self._refused or [np.zeros(0, dtype=np.int64)])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a checkpoint, whole or not at all, from which `Switch.resume` goes on.
-
-        Raises:
-            ValueError: With watched packets or injection ``given``, which are not kept.
-            OutputError: If the file cannot be written.
-        """
-        save(self, path)
 
     def __repr__(self) -> str:
         return f"<Simulation of {self.switch!r} at slot {self.now}>"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
 from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, power_of_two, whole
-from dvsim.fabric.switch.checkpoint import resume
 from dvsim.fabric.switch.choices import CROSSINGS, EXITS
 from dvsim.fabric.switch.faults import Fault, check_fault
 from dvsim.fabric.switch.simulation import Simulation
@@ -190,15 +188,6 @@ class Switch:
         traffic = Traffic.of(load, pattern, injection, **more)
         offer = check_offer(self, traffic, seed, replications=replications, watch=watch)
         return Simulation(self, offer, whole("threads", threads, 1, 64))
-
-    @classmethod
-    def resume(cls, path: str | os.PathLike[str], threads: int | None = None) -> Simulation:
-        """Continue a simulation that `Simulation.save` wrote, with the same bytes to come.
-
-        Raises:
-            ValueError: If the file cannot be read, is damaged, or is not a checkpoint.
-        """
-        return resume(cls, path, None if threads is None else whole("threads", threads, 1, 64))
 
     def graph(self, seed: int = 1) -> nx.DiGraph:
         """Return the switch as a NetworkX graph, see `dvsim.fabric.switch.graph`."""

@@ -30,7 +30,6 @@ MODULES = {
     "left": "target_data",
     "result": "target_results",
     "sweep": "target_sweeps",
-    "checkpoint": "target_checkpoints",
     "nodes": "target_nodes",
     "drained": "target_nodes",
     "otf2": "target_traces",
