@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def launcher_sources() -> list[Path]:
 def package_flags(name: str) -> list[str]:
     """Return what compiles and links with a library, or nothing where it is not.
 
-    Without libfabric there is no vichost, without PMIx it refuses ``--pmix``.
+    Without libfabric there is no vichost.
     """
     tool = shlex.split(os.environ.get("PKG_CONFIG", "pkg-config"))
     command = [*tool, "--cflags", "--libs", name]
@@ -76,11 +76,6 @@ def package_flags(name: str) -> list[str]:
         )
     except (OSError, subprocess.CalledProcessError):
         return []
-
-
-def cflags_of(flags: Iterable[str]) -> list[str]:
-    """Return those of a compiler; warnings of what is found there are not ours."""
-    return [f"-isystem{flag[2:]}" for flag in flags if flag.startswith("-I")]
 
 
 def program_sources(folder: str) -> list[Path]:
@@ -108,7 +103,6 @@ def compile_part(part: str, objects: Path, flags: Sequence[str]) -> list[Path]:
     """Return the objects of one of `parts`, made in a folder of its name."""
     flags = [*COMMON, *flags]
     fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
-    pmix = package_flags("pmix") if part == "vichost" else []
     sources, more = {
         "libvic": (libvic_sources(), ["-fPIC"]),
         "hardware": (hardware_sources(), fast),
@@ -116,7 +110,7 @@ def compile_part(part: str, objects: Path, flags: Sequence[str]) -> list[Path]:
         "vicload": (program_sources("load"), []),
         "vichost": (
             sorted((HERE / "hosts").glob("*.c")),
-            [*fast, *VICHOST, *(["-DDVSIM_PMIX", *cflags_of(pmix)] if pmix else [])],
+            [*fast, *VICHOST],
         ),
     }[part]
     return compile_objects(sources, objects / part, [*flags, *more, *own_flags()])
@@ -152,7 +146,7 @@ def build(prefix: Path, flags: Sequence[str] = ("-O2",), objects: Path | None = 
         # beside the agent: all of libvic, and of vicrun all but its main
         rest = {path.name: path for path in [*library, *launcher]}
         del rest["launcher-vicrun.o"]
-        linked = [*flags, *package_flags("libfabric"), *package_flags("pmix")]
+        linked = [*flags, *package_flags("libfabric")]
         compile_c([*objects_of["vichost"], *rest.values()], prefix / "bin" / "vichost", linked)
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")

@@ -52,12 +52,6 @@ int member_due(struct launch *launch);
 /* For launch.hand_over, after the agent has stopped: sends vicrun the last looks at the cards, and the traces. */
 void member_results(struct launch *launch);
 
-/* vichost.c: runs the programs of this host and returns the exit code. launch.boss, hear and due say what else is waited for. */
-int host_run(struct member *member, struct launch *launch, int signals);
-
-/* pmix.c: a whole host that a PMIx launcher has started; returns the exit code. */
-int pmix_run(int argc, char **argv, int signals);
-
 /* turns.c: for timed mode; in functional mode they do nothing. turns_start: false if there is no memory or no thread. */
 bool turns_start(struct member *member);
 void turns_stop(struct member *member);

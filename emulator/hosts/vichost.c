@@ -141,7 +141,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     return true;
 }
 
-int host_run(struct member *member, struct launch *launch, int signals)
+static int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
     atomic_store(&member->agent.all_run, true);
@@ -165,16 +165,13 @@ int host_run(struct member *member, struct launch *launch, int signals)
     return code;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     struct member member = {.from = -1};
     struct order order = {.name = "?"};
     struct options options;
     launch_have_streams();
     int signals = take_signals();
-    if (signals >= 0 && argc > 1) {
-        return pmix_run(argc, argv, signals);
-    }
     if (signals < 0 || !member_open(&member)) {
         fprintf(stderr, "vichost: cannot begin: %s\n", strerror(errno));
         return 1;

@@ -183,9 +183,8 @@ void looks_finish(struct far_looks *looks, bool started);
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
 int hosts_run(const struct options *options, char **argv);
 
-/* hosts_start.c. The path of vichost, beside vicrun; false, after saying so, if it is not there. pmix: vichost does it, --pmix. */
+/* hosts_start.c. The path of vichost, beside vicrun; false, after saying so, if it is not there. */
 bool host_program(char path[4096], const char *option);
-int hosts_run_pmix(char **argv);
 
 /* Start vichost on a host by the command of --launch-with. Returns its process, and in `in` and `out` its standard input,
  * as an open line, and output; -1: errno says why, E2BIG that the command has more than 64 words. */

@@ -34,15 +34,6 @@ bool host_program(char path[4096], const char *option)
     return there;
 }
 
-int hosts_run_pmix(char **argv)
-{
-    char vichost[4096];
-    if (host_program(vichost, "--pmix")) {
-        execv(vichost, argv);
-    }
-    return 2;
-}
-
 static void free_words(char **word)
 {
     for (size_t i = 0; word != NULL && word[i] != NULL; i++) {

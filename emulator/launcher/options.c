@@ -47,7 +47,6 @@ const char vicrun_usage[] =
     "  --launch-with COMMAND  what runs a command on {host} [ssh -o BatchMode=yes -o ConnectTimeout=6 {host}]\n"
     "  --interface NAME  where hosts listen for each other [what the name of the host stands for there]\n"
     "  --host-timeout TIME  a host of which nothing is heard for so long has died [400ms]\n"
-    "  --pmix            one of several hosts, with N cards, as srun, prun or mpirun start it on each\n"
     "  --check           report packets that reach a counter before it was preset\n"
     "  --stats           what each card did, on stderr at the end\n"
     "  --stats-fd FD     the same twice a second while the job runs: a line of JSON for each card\n"
@@ -93,7 +92,6 @@ static const struct command_option known[] = {
     {"--launch-with", OPTION_TEXT, AT(launch_with), 0, 0, NULL},
     {"--interface", OPTION_TEXT, AT(interface), 0, 0, NULL},
     {"--host-timeout", OPTION_TIME, AT(host_timeout_ns), 20000000, INT64_MAX, NULL},
-    {"--pmix", OPTION_FLAG, AT(pmix), 0, 0, NULL},
     {"--spread", OPTION_FLAG32, AT(job.model.spread), 0, 0, NULL},
 };
 
@@ -223,25 +221,10 @@ int options_take_stats_fd(struct options *options)
 static int check_hosts(const struct options *options)
 {
     const struct job_config *job = &options->job;
-    const bool pmix = options->pmix, hosts = options->hosts.count > 0;
-    static const char by_hosts[] = "is not for --pmix: start the job by --hosts, srun may be its launch command";
-    const struct {
-        const char *name, *why;
-        bool given;
-    } refused[] = {{"--serve", by_hosts, pmix && options->serve != NULL},
-                   {"--if-killed", by_hosts, pmix && options->if_killed != IF_KILLED_END},
-                   {"--stats-fd", by_hosts, pmix && options->stats_fd >= 0},
-                   {"--hosts", "is not for --pmix: the launcher says which hosts there are", pmix && hosts},
-                   {"--mode timed", by_hosts, pmix && job->mode == 1},
-                   {"--trace", by_hosts, pmix && options->trace != NULL},
-                   {"--launch-with", "says nowhere {host}, such as: ip netns exec {host}",
-                    strstr(options->launch_with, "{host}") == NULL}};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        if (refused[i].given) {
-            return refuse(refused[i].name, refused[i].why);
-        }
+    if (strstr(options->launch_with, "{host}") == NULL) {
+        return refuse("--launch-with", "says nowhere {host}, such as: ip netns exec {host}");
     }
-    if (hosts && job->cards != options->hosts.cards) {
+    if (job->cards != options->hosts.cards) {
         fprintf(stderr, "vicrun: --hosts: the hosts have %u cards, the programs need %u (-n)\n", options->hosts.cards,
                 job->cards);
         return 2;
@@ -274,7 +257,7 @@ static int check(const struct options *options)
         return refuse("--if-killed", "leave and restart are for functional mode: in timed mode a death ends "
                                      "the job");
     }
-    if (options->hosts.count > 0 || options->pmix) {
+    if (options->hosts.count > 0) {
         int code = check_hosts(options);
         if (code != -1) {
             return code;

@@ -29,7 +29,6 @@ struct options {
     struct program *program; /* in the order of their cards */
     uint32_t programs;
     struct hosts hosts;      /* none: this machine */
-    bool pmix;               /* one of them, started by a PMIx launcher */
     const char *launch_with; /* the command that runs another on {host} */
     const char *interface;   /* whose address agents listen on, or NULL */
     uint64_t host_timeout_ns; /* a host of which nothing is heard for so long is lost */

@@ -25,8 +25,7 @@ int main(int argc, char **argv)
     int code = options_read(argc, argv, &options);
     code = code == -1 ? options_take_stats_fd(&options) : code;
     if (code == -1) {
-        code = options.pmix            ? hosts_run_pmix(given)
-               : options.hosts.count > 0 ? hosts_run(&options, given)
+        code = options.hosts.count > 0 ? hosts_run(&options, given)
                : options.join != NULL  ? join_job(&options)
                                        : memory_check(&options.job, NULL);
     }

@@ -23,9 +23,8 @@ def watched():
 
     def make(folder):
         here = ROOT / "emulator"
-        fabric, pmix = build.package_flags("libfabric"), build.package_flags("pmix")
+        fabric = build.package_flags("libfabric")
         flags = [*build.COMMON, *build.VICHOST, "-O1", "-g1", "-fsanitize=thread"]
-        flags += ["-DDVSIM_PMIX", *build.cflags_of(pmix)] if pmix else []
         launcher = [here / "launcher" / f"{name}.c" for name in LAUNCHER]
         library = [path for path in build.libvic_sources() if path.parent.name == "functional"]
         library += [path for path in build.libvic_sources() if path.parent.name == "src"]
@@ -37,7 +36,7 @@ def watched():
             made = builds.objects_but(plain / "objects" / room, sources, own, flags)
             objects = {path.name: path for path in made} | objects
         del objects["launcher-vicrun.o"]
-        build.compile_c([*objects.values()], folder / "vichost", [*flags, *fabric, *pmix])
+        build.compile_c([*objects.values()], folder / "vichost", [*flags, *fabric])
         (folder / "vicrun").write_bytes((plain / "prefix" / "bin" / "vicrun").read_bytes())
         (folder / "vicrun").chmod(0o755)
 
