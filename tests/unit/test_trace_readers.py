@@ -5,6 +5,7 @@ import tarfile
 
 import pytest
 
+import dvsim
 from dvsim.core import arrays
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG, SEND
@@ -191,6 +192,147 @@ def test_bad_simgrid_lines_are_refused(text, said, tmp_path):
     path.write_text(text)
     with pytest.raises(ScenarioError, match=said):
         read(path)
+
+
+def entered(path, monkeypatch):
+    """Read a trace; return the graph, and what each rank says of each collective."""
+    from dvsim.kinds.workload.mpi import Program
+
+    noted, collective = [], Program.collective
+
+    def note(self, rank, kind, size=0, **options):
+        said = size if isinstance(size, int) else tuple(size)
+        noted.append((rank, kind, said, options["root"]))
+        collective(self, rank, kind, size, **options)
+
+    monkeypatch.setattr(Program, "collective", note)
+    return read(path), noted
+
+
+TRACED = {
+    # of ranks 0, 1 and 2 of three: what SMPI's tracing writes, then size and root of each rank
+    "gather": (
+        ["5 5 1 6 6", "5 5 1 6 6", "5 1 6 6"], "gather", [5, 5, 5], 1,
+    ),
+    "igather": (["8 2 6 6", "8 2 6 6", "8 8 2 6 6"], "gather", [8, 8, 8], 2),
+    "scatter": (["9 9 0 1 1", "0 9 0 1 1", "0 9 0 1 1"], "scatter", [36, 36, 36], 0),
+    "gatherv": (
+        ["3 1 1 6 6", "4 1 3 4 5 1 6 6", "5 1 1 6 6"], "gatherv", [3, 4, 5], 1,
+    ),
+    "scatterv": (
+        ["1 3 4 5 3 0 6 6", "1 4 0 6 6", "1 5 0 6 6"], "scatterv", [3, 4, 5], 0,
+    ),
+    "allgatherv": (
+        ["3 1 3 4 5 1 1", "4 1 3 4 5 1 1", "5 1 3 4 5 1 1"], "allgatherv", [12, 16, 20], 0,
+    ),
+    "reducescatter": (["1 0 3 4 5 6 "] * 3, "reduce_scatter", [(3, 4, 5)] * 3, 0),
+    "ireducescatter": (["0 0 0 0 0 0 0 1 "] * 3, "reduce_scatter", [(20,) * 3] * 3, 0),
+    "reduce_scatter_block": (["7 0 6"] * 3, "reduce_scatter", [7] * 3, 0),
+    "scan": (["-1 0 9 6"] * 3, "scan", [9] * 3, 0),
+    "iexscan": (["-1 0 9 1"] * 3, "exscan", [36] * 3, 0),
+    "iallreduce": (["9 0 38 "] * 3, "allreduce", [36] * 3, 0),
+    "ireduce": (["9 0 2 6 "] * 3, "reduce", [9] * 3, 2),
+    "ialltoallv": (
+        [f"60 {rank}1 {rank}2 {rank}3 60 1 1 1 6 6" for rank in (1, 2, 3)], "alltoallv",
+        [(11, 12, 13), (21, 22, 23), (31, 32, 33)], 0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("action", TRACED)
+def test_collectives_are_read_as_smpi_traces_them(action, tmp_path, monkeypatch):
+    lines, kind, sizes, root = TRACED[action]
+    text = "".join(f"{rank} init\n{rank} {action} {words}\n{rank} waitall 1\n"
+                   for rank, words in enumerate(lines))  # fmt: skip
+    (tmp_path / "all").write_text(text)
+    graph, noted = entered(tmp_path / "all", monkeypatch)
+    assert noted == [(rank, kind, size, root) for rank, size in enumerate(sizes)]
+    assert not graph.skipped
+
+
+def test_a_gather_that_a_person_wrote_is_read_by_its_places(tmp_path, monkeypatch):
+    (tmp_path / "all").write_text("".join(f"{rank} gather 5 5 1 1\n" for rank in range(3)))
+    assert {entry[1:] for entry in entered(tmp_path / "all", monkeypatch)[1]} == {("gather", 20, 1)}
+
+
+BYTES_OF_TYPES = {
+    0: 8, 1: 4, 6: 1, 16: 1, 26: 16, 27: 32, 28: 8, 29: 8, 30: 8, 31: 16, 32: 16, 33: 8, 34: 8,
+    35: 8, 36: 16, 37: 16, 38: 4, 39: 4, 40: 8, 41: 16, 42: 8, 43: 16, 46: 2, 47: 4, 48: 8, 49: 16,
+    50: 32, 51: 1, 52: 8, 53: 16, 54: 32, 55: 0, 56: 0, 57: 1, 58: 8, 59: 8, -1: 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", range(-1, 60))
+def test_every_data_type_of_smpi_has_a_size(kind, tmp_path):
+    (tmp_path / "all").write_text(f"0 send 1 7 12 {kind}\n1 recv 0 7 12 {kind}\n")
+    graph = read(tmp_path / "all")
+    assert graph.bytes == 12 * BYTES_OF_TYPES.get(kind, graph.bytes // 12)
+    assert bool(graph.assumed) == (kind == -1)
+
+
+@pytest.mark.parametrize(
+    ("zero", "one", "messages", "received"),
+    [
+        # any source, and the wait with what was named or with whom it came from
+        ("irecv -333 -444 100 6\nwait -333 0 -444", "send 0 3 100 6", 1, "from any, tag any"),
+        ("irecv -333 5 100 6\nwait 1 0 5", "send 0 5 100 6", 1, "from any, tag 5"),
+        ("recv -555 5 100 6", "send 0 5 100 6", 1, "from any, tag 5"),
+        # no process, as at the border of a grid
+        ("irecv -333 5 100 6\nisend -333 5 100 6\nwait 0 -333 5\nwait -333 0 5", "", 0, ""),
+        ("recv -666 5 100 6\nsend -666 5 100 6", "", 0, ""),
+        ("irecv 1 5 100 6\nirecv -333 5 100 6\nwaitall 2", "send 0 5 100 6", 1, "from 1, tag 5"),
+        ("sendrecv 8 1 100 -333 6 6", "sendrecv 100 0 8 0 6 6", 2, "from any, tag 0"),
+    ],
+)
+def test_ranks_that_are_any_or_none(zero, one, messages, received, tmp_path):
+    ranks = [["init", *lines.split("\n"), "barrier", "finalize"] for lines in (zero, one)]
+    text = "".join(f"{rank} {line}\n" for rank in range(2) for line in ranks[rank] if line)
+    (tmp_path / "all").write_text(text)
+    found = dvsim.replay(tmp_path / "all", "fdr")
+    assert own(found.graph)[0] == messages
+    mine = [line for line in told(found.graph, 0) if line.startswith("recv 100 B")]
+    assert mine == ([f"recv 100 B {received}"] if received else [])
+    assert not found.skipped
+
+
+def test_what_a_replay_of_simgrid_does_without_a_network_is_counted(tmp_path):
+    calls = ["IO - write_all 4096", "io-open 3", "migrate 100", "iteration_in", "iteration_out"]
+    (tmp_path / "all").write_text("".join(f"0 {call}\n" for call in ["init", *calls, *calls[:1]]))
+    assert read(tmp_path / "all").skipped == {
+        "IO - write_all": 2, "io-open": 1, "migrate": 1, "iteration_in": 1, "iteration_out": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "prefix", ["out/smpi.trace_files/", "/home/user/run/smpi.trace_files/", "", "elsewhere/"]
+)
+@pytest.mark.parametrize("where", ["out", "out/smpi.trace"])
+def test_a_list_names_files_from_where_smpirun_ran(prefix, where, tmp_path):
+    files = {"0_rank-0.txt": PING["ti0.txt"], "1_rank-1.txt": PING["ti1.txt"]}
+    laid(tmp_path, {f"out/smpi.trace_files/{name}": text for name, text in files.items()})
+    for name in ("smpi.trace", "moved.trace"):
+        (tmp_path / "out" / name).write_text("".join(f"{prefix}{name}\n" for name in files))
+    assert read(tmp_path / where).digest == read(laid(tmp_path / "plain", PING)).digest
+
+
+def test_a_list_may_name_files_from_the_current_folder(tmp_path, monkeypatch):
+    laid(tmp_path, {f"traces/{name}": text for name, text in PING.items()})
+    laid(tmp_path, {"lists/all.trace": "".join(f"traces/{name}\n" for name in PING)})
+    monkeypatch.chdir(tmp_path)
+    assert read("lists/all.trace").digest == read("traces").digest
+
+
+@pytest.mark.parametrize(
+    ("missing", "line"), [([0], [1]), ([1, 2], [2, 3]), ([0, 1, 2], [1, 2, 3])]
+)
+def test_each_file_that_a_list_names_and_is_missing_is_told(missing, line, tmp_path):
+    names = [f"ti_trace{rank}.txt" for rank in range(3)]
+    laid(tmp_path, {"all.trace": "".join(f"run/{name}\n" for name in names)})
+    laid(tmp_path, {name: "0 init\n" for rank, name in enumerate(names) if rank not in missing})
+    with pytest.raises(ScenarioError) as caught:
+        read(tmp_path / "all.trace")
+    assert [(fault.line, names[fault.line - 1] in fault.message) for fault in caught.value.faults
+            ] == [(number, True) for number in line]  # fmt: skip
 
 
 def test_liballprof_files_of_a_folder(tmp_path):

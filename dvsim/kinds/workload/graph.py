@@ -68,6 +68,7 @@ class Graph:
         files: The file of each rank, or one for all; empty where there is none.
         traced_ns: The wall time that was traced; None where it is unknown.
         skipped: What a trace has and a replay does not, with how often.
+        assumed: What a trace does not say and was taken to be so.
         expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of,
             or by which one-sided operations agree, up to `CARRIED_TAG`.
         agent: A processor of each rank that works beside its program, as a card does; 0: none.
@@ -90,6 +91,7 @@ class Graph:
     files: tuple[str, ...] = ()
     traced_ns: float | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
     expanded: bool = False
     agent: int = 0
 
@@ -180,6 +182,7 @@ class Builder:
         self.line = 0
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
+        self.assumed: dict[str, None] = {}  # in the order in which it was
         self.expanded = False
         self.agent = 0
         self._count, self._room = 0, ROOM
@@ -335,7 +338,8 @@ class Builder:
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
-            skipped=dict(self.skipped), expanded=self.expanded, agent=self.agent, **sorted_columns,
+            skipped=dict(self.skipped), assumed=tuple(self.assumed), expanded=self.expanded,
+            agent=self.agent, **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph

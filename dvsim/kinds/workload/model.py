@@ -88,7 +88,7 @@ def repeated(graph: Graph, times: int) -> Graph:
     if times == 1:
         return graph
     builder = Builder(graph.ranks, graph.name, graph.files)
-    builder.skipped = dict(graph.skipped)
+    builder.skipped, builder.assumed = dict(graph.skipped), dict.fromkeys(graph.assumed)
     builder.expanded, builder.agent = graph.expanded, graph.agent
     rank = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
     source = np.repeat(np.arange(graph.operations), np.diff(graph.start))

@@ -84,6 +84,10 @@ class Program:
         """Count what the trace has and a replay does not."""
         self.builder.skip(what, count)
 
+    def assume(self, what: str) -> None:
+        """Note what the trace does not say and is taken to be so."""
+        self.builder.assumed[what] = None
+
     def refuse(self, rank: int, line: int, message: str) -> NoReturn:
         """Raise what is wrong with a call of a rank."""
         file = file_of(self.builder.files, rank, self.builder.name)

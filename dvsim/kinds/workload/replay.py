@@ -113,6 +113,7 @@ class Replay:
             "finish_ns": self.finish_ns,
             "parts_ns": {name: _ns(value) for name, value in self.parts.items()},
             "skipped": dict(self.skipped),
+            "assumed": list(self.graph.assumed),
         }
 
 

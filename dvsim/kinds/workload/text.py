@@ -46,6 +46,7 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
         f"  {graph.ranks} ranks, {graph.messages - messages:,} messages, {own}"
         f"{apart if messages else ''}; {graph.operations:,} operations"
     )
+    yield from (f"  assumed: {what}" for what in graph.assumed)
     for item, count in first.skipped.items():
         yield f"  not replayed: {count:,} {item}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]

@@ -90,9 +90,9 @@ FORMATS: dict[str, Format] = {
     ),
     "simgrid-list": Format(
         "a list of SimGrid files",
-        lambda path, head: bool(_lines(head)) and simgrid.listed(path) is not None,
+        lambda path, head: bool(_lines(head)) and simgrid.is_list(path),
         simgrid.read,
-        lambda path: simgrid.listed(path) or [path],
+        simgrid.listed,
     ),
 }
 """Formats by name, in the order in which a file is tried."""
@@ -167,8 +167,15 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
     if singles:
         trace_format = next(name for name in SINGLE if name in groups)
         files = FORMATS[trace_format].files(singles[0])
-        others = [path for many in groups.values() for path in many if path not in files]
-        if [other for other in others if other != singles[0]]:
+        inside = [file.resolve() for file in files]
+        others = [
+            path
+            for format_name, many in groups.items()
+            for path in many
+            if path != singles[0] and path.resolve() not in inside
+            and not (format_name == "simgrid-list" and simgrid.listed(path) == files)
+        ]  # fmt: skip
+        if others:
             listed = ", ".join(str(path.relative_to(folder)) for path in (singles + others)[:3])
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
         return FORMATS[trace_format].read(files, options, name)
