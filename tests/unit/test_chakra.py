@@ -18,9 +18,11 @@ from chakra_writer import (
 )
 from trace_files import laid, told
 
+import dvsim
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG
 from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.readers.goal import write_goal
 
 
 def before(graph, operation):
@@ -83,13 +85,16 @@ def test_what_cannot_be_replayed_is_counted(tmp_path):
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        ([node(1, COMPUTE, [9])], "node 1 waits for node 9, which is not there"),
         ([node(1, COMPUTE, [2]), node(2, COMPUTE, [1])], "has nodes that wait for each other: "),
         ([node(1, COMPUTE), node(1, COMPUTE)], "has node 1 twice"),
         ([node(1, SEND, comm_dst=4)], "rank 0: node 1: the ranks are 0 to 0; no rank 4"),
         ([node(1, SEND, comm_dst=0, comm_size=-5)], "rank 0: node 1: a message of -5 bytes"),
         ([node(1, RECV, comm_src=0, comm_tag=-2)], "a message of 0 bytes with tag -2"),
         ([node(1, COLLECTIVE, comm_type=44)], "rank 0: node 1: no collective 44"),
+        ([node(1, COLLECTIVE, comm_type="ALL_REDUC")], "no collective ALL_REDUC; .*ALL_REDUCE"),
+        ([node(1, COLLECTIVE, comm_size=8)], "rank 0: node 1: has no comm_type"),
+        ([node(1, SEND, comm_size=8)], "rank 0: node 1: has no comm_dst"),
+        ([node(1, RECV, comm_size=8)], "rank 0: node 1: has no comm_src"),
         ([node(1, COLLECTIVE, comm_type=ALLREDUCE, comm_size=-1)], "a collective of -1 bytes"),
         ([b"\x0f"], r"a\.0\.et: rank 0, node \d+: is truncated or no protocol buffer, at byte"),
     ],
@@ -190,6 +195,60 @@ def test_packed_files_may_say_so_in_their_names(tmp_path):
 def test_collectives_may_be_named(node, tmp_path):
     files = {f"a.{rank}.json": json.dumps([{"id": 1, **node}]).encode() for rank in range(2)}
     assert read(laid(tmp_path, files)).collective == (2, 128)
+
+
+SPELT = [{"NodeType": 7, "Id": 1, "commType": given, "commSize": "64"} for given in (
+    "ALL_REDUCE", "allreduce", "AllReduce", "all-reduce", "CollectiveCommType.ALL_REDUCE", "0", 0,
+)]  # fmt: skip
+SPELT += [
+    {"type": 7, "id": 1, "attr": [{"name": "commType", "int64_val": "0"},
+                                  {"name": "COMM_SIZE", "uint64Val": "64"}]},
+    {"type": "COMM_COLL_NODE", "id": 1, "comm_type": "ALL_REDUCE", "comm_size": "64",
+     "ctrlDeps": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("node", SPELT)
+def test_attributes_are_spelt_in_several_ways(node, tmp_path):
+    files = {f"a.{rank}.json": json.dumps([node]).encode() for rank in range(2)}
+    assert read(laid(tmp_path, files)).collective == (2, 128)
+
+
+def test_a_send_of_any_size_does_not_wait_for_its_receive(tmp_path):
+    """ASTRA-sim's own ring: each rank sends before it receives."""
+    size, ranks = 1 << 20, 4
+    files = {
+        f"a.{rank}.et": file(
+            node(1, SEND, comm_size=size, comm_src=rank, comm_dst=(rank + 1) % ranks),
+            node(2, RECV, [1], comm_size=size, comm_src=(rank - 1) % ranks, comm_dst=rank),
+        )
+        for rank in range(ranks)
+    }
+    laid(tmp_path, files)
+    for fabric in ("fdr", "loggops", "dv"):
+        found = dvsim.replay(tmp_path, fabric, S="1 KiB")
+        assert (found.graph.messages, found.skipped) == (ranks, {})
+    again = tmp_path / "again.goal"
+    with again.open("w") as out:
+        write_goal(found.graph, out)
+    assert dvsim.replay(again, fabric, S="1 KiB").time_ns == found.time_ns
+    assert read(again).digest == found.graph.digest
+
+
+def test_nodes_may_wait_for_what_a_converter_dropped(tmp_path):
+    one = {"id": 7, "type": 4, "ctrl_deps": [3, 6], "data_deps": [4], "runtime": 5}
+    two = {"id": 6, "type": 4, "data_deps": [1], "runtime": 2}
+    graph = read(laid(tmp_path, {"a.0.json": json.dumps([one, two]).encode()}))
+    assert told(graph) == ["calc 2000 ns", "calc 5000 ns"]
+    assert before(graph, 1) == [0]
+    assert graph.skipped == {"dependencies on nodes that are not there": 3}
+    laid(tmp_path, {"b.0.et": file(node(1, COMPUTE, [9], micros=3))})
+    assert sum(read(tmp_path / "b.0.et").skipped.values()) == 1
+
+
+def test_a_message_without_a_size_is_said(tmp_path):
+    nodes = [node(1, SEND, comm_dst=0), node(2, RECV, comm_src=0, comm_size=8)]
+    assert read(laid(tmp_path, {"a.0.et": file(*nodes)})).assumed
 
 
 def test_times_may_have_a_fraction(tmp_path):

@@ -69,6 +69,7 @@ class Graph:
         traced_ns: The wall time that was traced; None where it is unknown.
         skipped: What a trace has and a replay does not, with how often.
         assumed: What a trace does not say and was taken to be so.
+        eager: Whether no send waits for its receive, however large it is.
         expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of,
             or by which one-sided operations agree, up to `CARRIED_TAG`.
         agent: A processor of each rank that works beside its program, as a card does; 0: none.
@@ -92,6 +93,7 @@ class Graph:
     traced_ns: float | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    eager: bool = False
     expanded: bool = False
     agent: int = 0
 
@@ -128,7 +130,7 @@ class Graph:
         digest = hashlib.blake2b(digest_size=8)
         for name in ("first", "kind", "peer", "tag", "size", "cpu", "nic", *EDGES):
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
-        digest.update(bytes([self.agent] if self.agent else []))
+        digest.update(bytes([self.agent] if self.agent else []) + b"eager" * self.eager)
         return digest.hexdigest()
 
     def rank_of(self, operation: int) -> int:
@@ -172,7 +174,7 @@ class Builder:
     Attributes:
         line: The line of the operations that are added next, in the file of their rank.
         traced_ns: The wall time that was traced, to be set by a reader that knows it.
-        expanded, agent: As of `Graph`.
+        eager, expanded, agent: As of `Graph`.
     """
 
     def __init__(self, ranks: int, name: str = "", files: Iterable[str] = ()) -> None:
@@ -183,7 +185,7 @@ class Builder:
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
         self.assumed: dict[str, None] = {}  # in the order in which it was
-        self.expanded = False
+        self.eager = self.expanded = False
         self.agent = 0
         self._count, self._room = 0, ROOM
         self._parts: list[tuple[Column, ...]] = []
@@ -339,7 +341,7 @@ class Builder:
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
             skipped=dict(self.skipped), assumed=tuple(self.assumed), expanded=self.expanded,
-            agent=self.agent, **sorted_columns,
+            eager=self.eager, agent=self.agent, **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph

@@ -26,7 +26,7 @@ NOTHING = FaultyCounts(0, 0, 0)
 UNTAKEN = "messages that no receive takes"
 FEW = 4  # operations that never complete and are named
 MOST_PATH = 1 << 20
-LONGEST_PS = 2**62  # of computing; the core refuses it
+LONGEST_PS = 2**62  # of computing; the core refuses it; and more bytes than a message has
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,8 @@ def replay_graph(
     """
     try:
         made = fabric.made(seed)
-        core = ReplayCore(graph, fabric.costs, made, places_of(graph, fabric, placement, seed))
+        costs = fabric.costs._replace(eager_bytes=LONGEST_PS) if graph.eager else fabric.costs
+        core = ReplayCore(graph, costs, made, places_of(graph, fabric, placement, seed))
         core.run()
     except (MemoryError, OverflowError) as error:
         raise RunFailed(f"{graph.name}: {error}") from error

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from pathlib import Path
+from typing import NoReturn
 
+from dvsim.errors import nearest
 from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import split
 from dvsim.kinds.workload.graph import Graph
@@ -34,27 +36,27 @@ from dvsim.kinds.workload.readers.text import files_of_ranks, of_rank, picosecon
 from dvsim.scenario import bounds
 
 NAME = re.compile(r"(.*)\.(\d{1,7})\.(?:et|et\.gz|json|et\.json)")
-WORDS = (
-    b"_NODE",
-    b"NodeType",
-    b"workload_graph",
-    b'"version"',
-    b"durationMicros",
-    b"duration_micros",
-)
+WORDS = tuple(map(str.encode, (
+    "_NODE", "NodeType", "workload_graph", '"version"', "durationMicros", "duration_micros",
+    "_deps", "Deps", "comm_", '"attr"',
+)))  # fmt: skip
 """Of which JSON of a trace has one near its beginning."""
 
 FLOPS = 1e12
 """Of a processor, where a node says how many operations it has and not how long it took."""
 
 TITLES = {LOAD: "memory loads", STORE: "memory stores"}
-COLLECTIVES = {
-    "ALL_REDUCE": "allreduce", "REDUCE": "reduce", "ALL_GATHER": "allgather", "GATHER": "gather",
-    "SCATTER": "scatter", "BROADCAST": "bcast", "ALL_TO_ALL": "alltoall",
-    "REDUCE_SCATTER": "reduce_scatter", "REDUCE_SCATTER_BLOCK": "reduce_scatter",
-    "BARRIER": "barrier",
-}  # fmt: skip
-"""Collectives by the names that JSON may have, in the order of their numbers."""
+NAMES = (
+    "ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL",
+    "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER",
+)  # fmt: skip
+"""Collectives in the order of their numbers, as JSON may name them."""
+COLLECTIVES = {name.replace("_", "").lower(): name for name in NAMES} | {"bcast": "BROADCAST"}
+"""Their names without what separates words, as some converters write them."""
+KINDS = dict(zip(NAMES, (
+    "allreduce", "reduce", "allgather", "gather", "scatter", "bcast", "alltoall", "reduce_scatter",
+    "reduce_scatter", "barrier",
+), strict=True))  # fmt: skip
 
 
 def is_file(path: Path, head: bytes) -> bool:
@@ -78,7 +80,8 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     """
     must = "must be called PREFIX.RANK.et, with a rank of its own"
     files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, options)
-    nodes = [_nodes(path, rank) for rank, path in enumerate(files)]
+    program.builder.eager = True  # no attribute says that a send waits, and in ASTRA-sim none does
+    nodes = [_nodes(path, rank, program) for rank, path in enumerate(files)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):
         for group in {_group(node) for node in own if node.kind == COLLECTIVE}:
@@ -92,7 +95,7 @@ def _group(node: Node) -> str:
     return str(node.attributes.get("pg_name", ""))
 
 
-def _nodes(path: Path, rank: int) -> list[Node]:
+def _nodes(path: Path, rank: int, program: Program) -> list[Node]:
     """Return the nodes of a file, each behind those that it waits for."""
     nodes: dict[int, Node] = {}
     with of_rank(rank, lambda: len(nodes), "node"):
@@ -100,15 +103,16 @@ def _nodes(path: Path, rank: int) -> list[Node]:
             if node.number in nodes:
                 refuse(path, None, f"has node {node.number} twice")
             nodes[node.number] = node
-        return _sorted(nodes, path)
+        return _sorted(nodes, path, program)
 
 
-def _sorted(nodes: dict[int, Node], path: Path) -> list[Node]:
-    """Return nodes, each behind those that it waits for."""
+def _sorted(nodes: dict[int, Node], path: Path, program: Program) -> list[Node]:
+    """Return nodes, each behind those that it waits for and that a converter did not drop."""
     for node in nodes.values():
-        lacks = next((number for number in node.after if number not in nodes), None)
-        if lacks is not None:
-            refuse(path, None, f"node {node.number} waits for node {lacks}, which is not there")
+        there = [number for number in node.after if number in nodes]
+        if len(there) < len(node.after):
+            program.skip("dependencies on nodes that are not there", len(node.after) - len(there))
+            node.after = there
     sorter = TopologicalSorter({number: node.after for number, node in nodes.items()})
     try:
         sorter.prepare()
@@ -161,8 +165,13 @@ class _Rank:
             self.program.skip(TITLES.get(node.kind, f"nodes of type {node.kind}"))
         return False
 
-    def _refuse(self, node: Node, message: str) -> None:
+    def _refuse(self, node: Node, message: str) -> NoReturn:
         refuse(self.path, None, f"node {node.number}: {message}", f"rank {self.rank}")
+
+    def _size(self, node: Node) -> int:
+        if "comm_size" not in node.attributes:
+            self.program.assume("messages and collectives without comm_size have no bytes")
+        return node.whole("comm_size")
 
     def _computed(self, node: Node) -> bool:
         seconds = node.duration / 1e6 or max(0, node.whole("num_ops")) / FLOPS
@@ -172,10 +181,13 @@ class _Rank:
 
     def _message(self, node: Node) -> bool:
         sends = node.kind == SEND
-        peer = node.whole("comm_dst" if sends else "comm_src", ANY)
-        size, tag = node.whole("comm_size"), node.whole("comm_tag")
+        other = "comm_dst" if sends else "comm_src"
+        if other not in node.attributes:
+            self._refuse(node, f"has no {other}")
+        peer, tag = node.whole(other, ANY), node.whole("comm_tag")
         if not (0 if sends else ANY) <= peer < self.program.ranks:
             self._refuse(node, f"the ranks are 0 to {self.program.ranks - 1}; no rank {peer}")
+        size = self._size(node)
         if not (0 <= size <= bounds.SIZE and tag >= 0):
             self._refuse(node, f"a message of {size} bytes with tag {tag}")
         add = self.program.send if sends else self.program.recv
@@ -183,18 +195,25 @@ class _Rank:
         return True
 
     def _collective(self, node: Node) -> bool:
-        name, size = node.attributes.get("comm_type"), node.whole("comm_size")
-        names = list(COLLECTIVES)
-        number = names.index(name) if name in names else node.whole("comm_type", -1)
-        if not 0 <= number < len(names):
-            self._refuse(node, f"no collective {number}; there are 0 to {len(names) - 1}")
+        given = node.attributes.get("comm_type")
+        if given is None:
+            self._refuse(node, "has no comm_type")
+        name = COLLECTIVES.get(re.sub("[^a-z]", "", str(given).rpartition(".")[2].lower()))
+        if name is None and 0 <= node.whole("comm_type", -1) < len(NAMES):
+            name = NAMES[node.whole("comm_type")]
+        if name is None:
+            near = nearest(str(given).upper(), NAMES)
+            hint = f"; did you mean {near}?" if near else ""
+            last = len(NAMES) - 1
+            self._refuse(node, f"no collective {given}; there are 0 to {last}{hint}")
+        kind = KINDS[name]
+        size = 0 if kind == "barrier" else self._size(node)
         if not 0 <= size <= bounds.SIZE:
             self._refuse(node, f"a collective of {size} bytes")
         group = _group(node)
         members = self.groups[group]
         everybody = len(members) == self.program.ranks and not group
         communicator = WORLD if everybody else self.program.communicator(group, members)
-        kind = COLLECTIVES[names[number]]
         shared: int | list[int] = size
         if kind == "alltoall":
             shared = size // len(members)

@@ -193,24 +193,34 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
     def first(*names: str) -> object:
         return next((given[name] for name in names if given.get(name) is not None), 0)
 
-    kind = given.get("type", given.get("NodeType", 0))
+    given = {_spelt(key): value for key, value in given.items()}
+    kind = given.get("type", given.get("node_type", 0))
     node = Node(
-        number=_whole(first("id", "Id"), path, "id"),
+        number=_whole(first("id"), path, "id"),
         kind=TYPES.index(kind) if kind in TYPES else _whole(kind, path, "type"),
-        duration=_time(first("durationMicros", "duration_micros", "runtime"), path),
+        duration=_time(first("duration_micros", "runtime"), path),
     )
-    for key in ("ctrlDeps", "ctrl_deps", "dataDeps", "data_deps"):
-        before = given.get(key, [])
+    for key in ("ctrl_deps", "data_deps"):
+        before = given.get(key) or []
         if not isinstance(before, list):
             refuse(path, None, f"{key} must be a list, is {str(before)[:40]!r}")
         node.after += [_whole(number, path, key) for number in before]
-    node.attributes = {key: value for key, value in given.items() if isinstance(value, Attribute)}
+    node.attributes = {
+        key: _number(value) for key, value in given.items() if isinstance(value, Attribute)
+    }
     listed = given.get("attr") or []
     for entry in listed if isinstance(listed, list) else []:
         if isinstance(entry, dict):
             values = [value for key, value in entry.items() if key.lower().endswith("val")]
-            node.attributes[str(entry.get("name", ""))] = _number(values[0]) if values else 0
+            node.attributes[_spelt(str(entry.get("name", "")))] = (
+                _number(values[0]) if values else 0
+            )
     return node
+
+
+def _spelt(name: str) -> str:
+    """Return a name as protocol buffers have it: ``commSize`` and ``Comm-Size`` as comm_size."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
 
 
 def _number(value: object) -> Attribute:
@@ -266,7 +276,7 @@ def _attribute(message: Wire) -> tuple[str, Attribute]:
             given = signed(value) if number in SIGNED else value
             given = zigzag(value) if number in ZIGZAG else given
         elif number == 1:
-            name = value.decode("utf-8", "replace")
+            name = _spelt(value.decode("utf-8", "replace"))
         elif number == TEXT:
             given = value.decode("utf-8", "replace")
         elif number in REAL:

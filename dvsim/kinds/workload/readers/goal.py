@@ -16,7 +16,8 @@
 
 Computing is in nanoseconds. ``a requires b``: a starts when b has ended; ``a irequires b``: when b
 has started. ``-1`` is any source, or any tag. Comments are ``// ...``, ``# ...`` and ``/* ... */``.
-A first line ``// agent 1: ...`` is a comment of dvsim's own, which it reads: see `Graph.agent`.
+A first line ``// agent 1: ...`` or ``// eager: ...`` is a comment of dvsim's own, which it reads:
+see `Graph.agent` and `Graph.eager`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _STATEMENT = re.compile(
 )
 _OPTION = re.compile(r"(tag|cpu|nic)[ \t\r]*(-?\d+)")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.DOTALL)
-_AGENT = re.compile(r"// agent (\d{1,3}):")
+_AGENT = re.compile(r"// (?:eager|agent (\d{1,3})):")
 _HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
 
 
@@ -96,7 +97,7 @@ class _Reading:
     def read(self, text: str) -> Graph:
         """Return the graph of a text."""
         lines, agent = _lines(text), _AGENT.match(text)
-        self.agent = int(agent[1]) if agent else 0
+        self.agent, eager = int((agent and agent[1]) or 0), agent is not None and not agent[1]
         self.blocks = sum(line.count("rank") for line in lines)
         for self.line, line in enumerate(lines, 1):
             column = len(line) - len(line.lstrip())
@@ -117,6 +118,7 @@ class _Reading:
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise self.wrong(f"rank {missing[0]} is missing{more}, of {self.builder.ranks}")
+        self.builder.eager = eager
         return self.builder.build()
 
     def take(self, match: re.Match[str]) -> None:
@@ -209,6 +211,8 @@ def write_goal(graph: Graph, file: IO[str]) -> None:
     """Write a graph as a GOAL schedule; computing is rounded to whole nanoseconds."""
     if graph.agent:
         file.write(f"// agent {graph.agent}: operations wait for what ends at other processors\n")
+    if graph.eager:
+        file.write("// eager: sends do not wait for their receives\n")
     file.write(f"num_ranks {graph.ranks}\n")
     for rank in range(graph.ranks):
         file.write(f"\nrank {rank} {{\n")
