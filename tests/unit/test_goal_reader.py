@@ -6,9 +6,13 @@ import lzma
 
 import pytest
 
+import dvsim
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import CALC
+from dvsim.kinds.workload.fabrics import choose
 from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.readers.goal import write_goal
+from dvsim.kinds.workload.replay import replay_graph
 
 
 def test_a_goal_schedule_is_a_trace_too(tmp_path):
@@ -59,9 +63,42 @@ def test_a_goal_number_that_is_too_large_is_refused(tmp_path):
         read(tmp_path / "one.goal")
 
 
+TAGS = [0, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 120301230005, (1 << 63) + 3, (1 << 64) - 1]
+
+
+def test_tags_have_up_to_64_bits(tmp_path):
+    """As ATLAHS writes them. Each message meets the receive of its tag, whatever the order."""
+    path, again = tmp_path / "one.goal", tmp_path / "again.goal"
+    sends = "\n".join(f"s{n}: send {n + 1}b to 1 tag {tag}" for n, tag in enumerate(TAGS))
+    takes = "\n".join(f"r{n}: recv {n + 1}b from 0 tag {tag}" for n, tag in enumerate(TAGS))
+    path.write_text(f"num_ranks 2\nrank 0 {{\n{sends}\n}}\nrank 1 {{\n{takes}\n}}\n")
+    graph = read(path)
+    assert [int(told.rpartition("tag ")[2]) for told in map(graph.told, range(len(TAGS)))] == TAGS
+    course = replay_graph(graph, choose("loggops", {})).course
+    received = [number for number, tag in enumerate(TAGS) if tag != (1 << 32) - 1]
+    assert [course.pair[len(TAGS) + number] for number in received] == received
+    with again.open("w") as out:
+        write_goal(graph, out)
+    assert read(again).digest == graph.digest
+    assert all(f"tag {tag}\n" in again.read_text() for tag in TAGS if tag != (1 << 32) - 1)
+
+
+@pytest.mark.parametrize("any_one", ["-1", "4294967295"])
+def test_any_source_and_any_tag_may_be_32_ones(any_one, tmp_path):
+    path = tmp_path / "one.goal"
+    sent = GOAL.replace("to 1\n", "to 1 tag 9\n")
+    path.write_text(sent.replace("from 0", f"from {any_one} tag {any_one}"))
+    assert read(path).told(1).endswith("recv 8 B from any, tag any")
+    assert dvsim.replay(path, "loggops").skipped == {}
+    path.write_text(GOAL.replace("to 1", f"to {any_one}"))
+    with pytest.raises(ScenarioError, match=r":3: rank 0, operation 0: the ranks are 0 to 1; no"):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (GOAL.replace("1\n}", f"1 tag {1 << 64}\n}}"), r":3: .* too large: 18446744073709551616"),
         (
             "num_ranks 2000000000\nrank 0 {\n}\n",
             r":1: num_ranks is 2000000000, but there",

@@ -69,6 +69,7 @@ class Graph:
         traced_ns: The wall time that was traced; None where it is unknown.
         skipped: What a trace has and a replay does not, with how often.
         assumed: What a trace does not say and was taken to be so.
+        tags: What tags of the file have more bits than those here, which stand for them.
         eager: Whether no send waits for its receive, however large it is.
         expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of,
             or by which one-sided operations agree, up to `CARRIED_TAG`.
@@ -93,6 +94,7 @@ class Graph:
     traced_ns: float | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    tags: Mapping[int, int] = field(default_factory=dict)
     eager: bool = False
     expanded: bool = False
     agent: int = 0
@@ -145,7 +147,7 @@ class Graph:
         """Return an operation for a message: ``rank 3, operation 5: recv 8 B from 2, tag 0``."""
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
         kind, peer, tag = (int(column[operation]) for column in (self.kind, self.peer, self.tag))
-        text = described(kind, peer, tag, int(self.size[operation]))
+        text = described(kind, peer, self.tags.get(tag, tag), int(self.size[operation]))
         if self.agent and tag in AGENT_TAGS:
             text = text.replace(f"tag {tag}", AGENT_TAGS[tag])
         return f"{self._key(operation)}{line}: {text}"
@@ -174,7 +176,7 @@ class Builder:
     Attributes:
         line: The line of the operations that are added next, in the file of their rank.
         traced_ns: The wall time that was traced, to be set by a reader that knows it.
-        eager, expanded, agent: As of `Graph`.
+        tags, eager, expanded, agent: As of `Graph`.
     """
 
     def __init__(self, ranks: int, name: str = "", files: Iterable[str] = ()) -> None:
@@ -185,6 +187,7 @@ class Builder:
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
         self.assumed: dict[str, None] = {}  # in the order in which it was
+        self.tags: Mapping[int, int] = {}
         self.eager = self.expanded = False
         self.agent = 0
         self._count, self._room = 0, ROOM
@@ -341,7 +344,7 @@ class Builder:
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
             skipped=dict(self.skipped), assumed=tuple(self.assumed), expanded=self.expanded,
-            eager=self.eager, agent=self.agent, **sorted_columns,
+            tags=self.tags, eager=self.eager, agent=self.agent, **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph

@@ -89,7 +89,8 @@ def repeated(graph: Graph, times: int) -> Graph:
         return graph
     builder = Builder(graph.ranks, graph.name, graph.files)
     builder.skipped, builder.assumed = dict(graph.skipped), dict.fromkeys(graph.assumed)
-    builder.eager, builder.expanded, builder.agent = graph.eager, graph.expanded, graph.agent
+    builder.tags, builder.eager = graph.tags, graph.eager
+    builder.expanded, builder.agent = graph.expanded, graph.agent
     rank = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
     source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
     first = np.ones(graph.operations, dtype=bool)

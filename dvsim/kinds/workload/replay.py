@@ -287,8 +287,9 @@ def add_replay(timeline: Timeline, replay: Replay) -> None:
         sends: tuple[tuple[int, int], ...] = ()
         name, gets = NAMES[kind], 0
         if kind != CALC:
+            tag = int(graph.tag[operation])
             facts |= {"peer": int(graph.peer[operation]), "bytes": int(graph.size[operation]),
-                      "tag": int(graph.tag[operation])}  # fmt: skip
+                      "tag": graph.tags.get(tag, tag)}  # fmt: skip
             name = f"{name} {'to' if kind == SEND else 'from'} {graph.peer[operation]}"
             if kind == SEND:
                 sends = ((arrows[operation], first),)

@@ -15,7 +15,8 @@
     }
 
 Computing is in nanoseconds. ``a requires b``: a starts when b has ended; ``a irequires b``: when b
-has started. ``-1`` is any source, or any tag. Comments are ``// ...``, ``# ...`` and ``/* ... */``.
+has started. ``-1`` is any source, or any tag, as are 32 ones, 4294967295. Comments are ``// ...``,
+``# ...`` and ``/* ... */``.
 A first line ``// agent 1: ...`` or ``// eager: ...`` is a comment of dvsim's own, which it reads:
 see `Graph.agent` and `Graph.eager`.
 """
@@ -28,13 +29,15 @@ from pathlib import Path
 from typing import IO
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import MOST_CPU
+from dvsim.kinds.workload.check import MOST_CPU, MOST_TAG
 from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
 from dvsim.kinds.workload.readers.text import data_of
 
 PS_PER_NS = 1000
 MOST_DIGITS = 15  # of a size, or of nanoseconds: 11 days
 MOST_SHOWN = 40  # characters of a line that is wrong
+TAGS = 1 << 64
+ANY_32 = (1 << 32) - 1
 
 _S = r"[ \t\r]*"
 _OPTIONS = rf"(?P<options>(?:{_S}\b(?:tag|cpu|nic){_S}-?\d+)*)"
@@ -52,6 +55,7 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 _OPTION = re.compile(r"(tag|cpu|nic)[ \t\r]*(-?\d+)")
+_LONG_TAG = re.compile(r"\btag[ \t\r]*(\d{10,20})(?!\d)")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.DOTALL)
 _AGENT = re.compile(r"// (?:eager|agent (\d{1,3})):")
 _HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
@@ -81,6 +85,7 @@ class _Reading:
         self.line = 0
         self.builder: Builder | None = None
         self.agent = 0
+        self.numbers: dict[int, int] = {}  # of tags that have more than 31 bits
         self.rank = -1
         self.opened = False
         self.seen: dict[int, int] = {}
@@ -97,6 +102,10 @@ class _Reading:
     def read(self, text: str) -> Graph:
         """Return the graph of a text."""
         lines, agent = _lines(text), _AGENT.match(text)
+        tags = {int(tag) for tag in _LONG_TAG.findall(text)}
+        large = sorted(tag for tag in tags if tag > MOST_TAG)
+        free = (tag for tag in range(MOST_TAG, 0, -1) if tag not in tags)
+        self.numbers = dict(zip(large, free, strict=False))
         self.agent, eager = int((agent and agent[1]) or 0), agent is not None and not agent[1]
         self.blocks = sum(line.count("rank") for line in lines)
         for self.line, line in enumerate(lines, 1):
@@ -119,16 +128,13 @@ class _Reading:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise self.wrong(f"rank {missing[0]} is missing{more}, of {self.builder.ranks}")
         self.builder.eager = eager
+        self.builder.tags = {number: tag for tag, number in self.numbers.items()}
         return self.builder.build()
 
     def take(self, match: re.Match[str]) -> None:
         """Take one statement."""
         kind = match.lastgroup
-        numbers = [match[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
-        numbers += [value for _, value in _OPTION.findall(match["options"] or "")]
-        largest = max(numbers, key=len)
-        if len(largest) > MOST_DIGITS:
-            raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
+        self.check_numbers(match)
         if match["ranks"] is not None:
             if self.builder is not None:
                 raise self.wrong("num_ranks is there twice")
@@ -155,6 +161,17 @@ class _Reading:
             self.edges.append((match["one"], match["other"], match["edge"][0] == "i", self.line))
         else:
             self.operation(match, self.builder)
+
+    def check_numbers(self, match: re.Match[str]) -> None:
+        """Refuse numbers of a statement that are too large."""
+        numbers = [match[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
+        options = dict(_OPTION.findall(match["options"] or ""))
+        tag = options.pop("tag", "0")
+        largest = max((*numbers, *options.values()), key=len)
+        if len(tag) > len(str(TAGS)) or int(tag) >= TAGS:
+            largest = tag
+        if len(largest) > MOST_DIGITS:
+            raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
 
     def begin(self, rank: int) -> None:
         """Begin a rank, whose bracket opens next."""
@@ -191,6 +208,9 @@ class _Reading:
             add = builder.send if match["op"] == "send" else builder.recv
             tag, cpu, nic = (options.get(name, 0) for name in ("tag", "cpu", "nic"))
             peer, size = int(match["peer"]), int(match["size"])
+            if match["op"] == "recv":
+                peer, tag = (ANY if number == ANY_32 else number for number in (peer, tag))
+            tag = self.numbers.get(tag, tag)
             number = add(self.rank, peer, size, tag, cpu=cpu, nic=nic)
         label = match["label"]
         if label is not None:
@@ -231,7 +251,7 @@ def _rank_lines(graph: Graph, rank: int) -> Iterator[str]:
             continue
         where += f" nic {nic}" if nic else ""
         way = "send {}b to" if kind == SEND else "recv {}b from"
-        yield f"l{number}: {way.format(size)} {peer} tag {ANY if tag == ANY else tag}{where}"
+        yield f"l{number}: {way.format(size)} {peer} tag {graph.tags.get(tag, tag)}{where}"
     begin, end = int(graph.start[first]), int(graph.start[last])
     starts = graph.start[first : last + 1].tolist()
     to, after_start = graph.to[begin:end].tolist(), graph.after_start[begin:end].tolist()
