@@ -86,17 +86,17 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
             file.
         **overrides: ``messages``, ``message_bytes`` and ``iterations`` of the workload by name; any
             other key with ``__`` for the dots: ``system__card__sram="64 MiB"``,
-            ``traffic__load=0.4``.
+            ``traffic__load=0.4``, ``traffic=dvsim.Traffic(0.4)``. None takes a key out of the file.
 
     Raises:
         ScenarioError: If the scenario or an override is wrong; its text names every fault with file
             and line.
     """
-    from dvsim.arguments import by_argument
+    from dvsim.arguments import by_argument, read_keywords
     from dvsim.contract.load import load as load_scenario
 
     with by_argument(["scenario"]):
-        return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])
+        return load_scenario(scenario, read_keywords(overrides))
 
 
 def run(
@@ -214,37 +214,33 @@ def sweep(
     """
     from pathlib import Path
 
-    from dvsim.arguments import by_argument
+    from dvsim.arguments import by_argument, path_of, read_keywords
+    from dvsim.contract.load import template
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
 
     if not hasattr(vary, "items"):
         raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')
-    texts = []
+    axes: list[str | tuple[str, list[object]]] = []
     for key, values in vary.items():
         if not isinstance(values, str) and not hasattr(values, "__iter__"):
             raise TypeError(f"vary: {key} takes a list, or a range in a text, not {values!r}")
-        listed = values if isinstance(values, str) else ",".join(map(str, values))
-        texts.append(f"{_key(key)}={listed}")
+        path = ".".join(map(str, path_of(key)))
+        axes.append(f"{path}={values}" if isinstance(values, str) else (path, list(values)))
     together = [together] if isinstance(together, str) else together
     with by_argument([*ARGUMENTS, "together", "where", "sample", "scheduler"]):
-        points = plan(texts, together=together, where=where, sample=sample, seed=seed)
-        fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]
+        base = template(scenario)
+        points = plan(axes, base, together=together, where=where, sample=sample, seed=seed)
+        fixed = read_keywords(overrides)
         asked: dict[str, Any] = {"seed": seed, "replications": replications, "scale": scale}
         if precision is not None and replications is not None:
             raise TypeError("precision says how many replications there are")
-        ready = prepare(scenario, points, overrides=fixed, precision=precision, **asked)
+        ready = prepare(base, points, overrides=fixed, precision=precision, **asked)
         kept = None if out is None else Path(out)
-        command = f"dvsim.sweep({os.fspath(scenario)!r}, {texts})"
+        command = f"dvsim.sweep({os.fspath(scenario)!r}, {axes})"
         how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}
         return run_sweep(ready, out=kept, sweeps=None, **how)
-
-
-def _key(short: str) -> str:
-    """Return the key that a keyword stands for: ``messages``, ``system__card__sram``."""
-    workload = ("messages", "message_bytes", "iterations")
-    return f"workload.{short}" if short in workload else short.replace("__", ".")
 
 
 def validate(*runs: Run | PointsStudy) -> Validation:

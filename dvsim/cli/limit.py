@@ -98,7 +98,9 @@ def limit(
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
     from dvsim.contract.find import kind_of
-    from dvsim.contract.load import load
+    from dvsim.contract.load import template
+    from dvsim.errors import Argument, ScenarioError
+    from dvsim.scenario.override import Setting
     from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits
     from dvsim.study.limit.axis import axis_of
@@ -108,10 +110,14 @@ def limit(
     if precision is not None:
         check_alone(precision, replications)
     check_asked(seed=seed, scale=scale, workers=workers)
-    loaded = load(scenario, overrides).scaled(1.0 if scale is None else scale)
+    base = template(scenario)
+    loaded = base.resolved(overrides).scenario.scaled(1.0 if scale is None else scale)
     kind = kind_of(loaded)
     criterion = parse_criterion(until, kind.metrics(loaded))
     key = key or next(iter(kind.orders), "")
+    searched = Setting(tuple(key.split(".")), None, key, Argument("vary"))
+    if twice := base.twice([*overrides, searched]):
+        raise ScenarioError(twice)
     axis = axis_of(key, between or None, tolerance, kind.orders)
     limits = list(
         find_limits(

@@ -136,6 +136,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         return
     points = plan(
         given["vary"],
+        base,
         together=given["together"],
         where=given["where"],
         sample=given["sample"],

@@ -126,8 +126,8 @@ def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fa
 class Places:
     """Where each key stands: in a table of ``[[vary]]``, or in the table that it belongs to.
 
-    A key that is set on the command line is not varied any more, unless ``vary`` is set there too;
-    see `Spec.fixed`.
+    A key that is set on the command line, or in a file that extends the one that varies it, is not
+    varied any more; see `Spec.fixed`.
     """
 
     def __init__(self, spec: type[Spec], document: Document) -> None:
@@ -143,7 +143,7 @@ class Places:
                 known[: len(own)] == own and origin.fixes
                 for known, origin in document.origins.items()
             )
-            if given and document.origin(key_path) != OVERRIDES:
+            if document.origin(key_path) != OVERRIDES and (given or self._later(own, key_path)):
                 self.pinned.add(key)
             elif key in self.varied:
                 line = document.origin(self.varied[key]).line
@@ -152,6 +152,13 @@ class Places:
                 )
             else:
                 self.varied[key] = key_path
+
+    def _later(self, own: KeyPath, key_path: KeyPath) -> bool:
+        """Say whether a value stands in a file that extends the one that varies its key."""
+        files = list(map(str, self._document.files))
+        origins = (self._document.origin(path).file for path in (own, key_path))
+        value, varied = (files.index(file) if file in files else -1 for file in origins)
+        return self._document.at(own) is not None and 0 <= value < varied
 
     def _listed(self) -> Iterator[tuple[KeyPath, Any]]:
         """Yield each list of values with its place."""

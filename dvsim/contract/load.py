@@ -18,10 +18,11 @@ from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card
 from dvsim.scenario.card_kinds import KINDS
-from dvsim.scenario.document import Document, KeyPath, read
+from dvsim.scenario.document import Document, KeyPath, dotted, read
 from dvsim.scenario.extend import read_card_layers, read_chain
 from dvsim.scenario.fields import value_hints
 from dvsim.scenario.input_errors import in_order, validate
+from dvsim.scenario.override import Override, Setting
 from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.spec import Spec
 
@@ -51,13 +52,13 @@ class Resolved:
         return str(self.document.origin(path)) if given else "default"
 
 
-def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Spec:
+def load(name_or_path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Spec:
     """Read one scenario.
 
     Args:
         name_or_path: A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked
             for in ``cards`` beside the file, then among the packaged ones.
-        overrides: Such as ``workload.messages=1000``; the last one wins.
+        overrides: Such as ``workload.messages=1000``, each key once.
 
     Raises:
         ScenarioError: With every fault that was found.
@@ -65,7 +66,7 @@ def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) ->
     return resolve(name_or_path, overrides).scenario
 
 
-def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Resolved:
+def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Resolved:
     """Read one scenario and keep where each value was written; otherwise as `load`."""
     return template(name_or_path).resolved(overrides)
 
@@ -77,7 +78,7 @@ class Template:
     path: Path
     document: Document
 
-    def resolved(self, overrides: Sequence[str]) -> Resolved:
+    def resolved(self, overrides: Sequence[Override]) -> Resolved:
         """Apply overrides, check the scenario as a whole and freeze it.
 
         Raises:
@@ -89,23 +90,34 @@ class Template:
             raise ScenarioError([*refused, *faults])
         return Resolved(scenario, document)
 
-    def wrong(self, overrides: Sequence[str]) -> list[Fault]:
+    def wrong(self, overrides: Sequence[Override]) -> list[Fault]:
         """Return what is wrong with overrides whatever else the scenario says."""
         document, refused = self._overridden(overrides)
         return [*refused, *_built(document, self.path, partial=True)[1]]
 
-    def _overridden(self, overrides: Sequence[str]) -> tuple[Document, list[Fault]]:
+    def _overridden(self, overrides: Sequence[Override]) -> tuple[Document, list[Fault]]:
         """Return the scenario with overrides, and those that could not be applied."""
-        document, whole = self.document.copy(), self.lengthened(overrides)
-        refused = [option for option in whole if isinstance(option, Fault)]
-        refused += override.apply(document, [option for option in whole if isinstance(option, str)])
-        return document, refused
+        document, given = self.document.copy(), self.lengthened(overrides)
+        refused = [option for option in given if isinstance(option, Fault)]
+        settings = [option for option in given if isinstance(option, Setting)]
+        return document, [*refused, *self.twice(given), *override.apply(document, settings)]
 
-    def lengthened(self, overrides: Sequence[str]) -> Sequence[str | Fault]:
-        """Return overrides with the full names of keys that were shortened: `override.whole`."""
-        if all(override.begins(option, self._tops) for option in overrides):
-            return overrides
-        return override.whole(overrides, self._tops, self._keys)
+    def lengthened(self, overrides: Sequence[Override]) -> list[Setting | Fault]:
+        """Return overrides with the full names of keys that were shortened."""
+        given = override.read(overrides)
+        whole = all(isinstance(own, Fault) or override.begins(own, self._tops) for own in given)
+        keys = [] if whole else self._keys
+        return [override.lengthen(own, self._tops, keys) for own in given]
+
+    def full(self, key: str) -> str:
+        """Return the full name of a key that may be shortened; what is none as it is."""
+        (own,) = self.lengthened([Setting(tuple(key.split(".")), None, key)])
+        return dotted(own.path) if isinstance(own, Setting) else key
+
+    def twice(self, overrides: Sequence[Override]) -> list[Fault]:
+        """Return what is wrong with keys that are given twice, whichever spelling they have."""
+        given = self.lengthened(overrides)
+        return [*override.twice(given), *override.beside_variants(given, self.document)]
 
     @cached_property
     def _tops(self) -> frozenset[str]:
@@ -142,7 +154,7 @@ def template(name_or_path: str | os.PathLike[str]) -> Template:
 
 
 def load_campaign(
-    name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()
+    name_or_path: str | os.PathLike[str], overrides: Sequence[Override] = ()
 ) -> list[Spec]:
     """Read all scenarios of a campaign.
 
@@ -229,7 +241,7 @@ def _built(
     return check(kind, document, path, partial=partial)
 
 
-def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
+def _all(paths: Iterable[Path], overrides: Sequence[Override] = ()) -> list[Spec]:
     """Build each scenario with the options that concern it, and with those that concern none.
 
     If some are wrong, raise the faults of all.
@@ -241,20 +253,19 @@ def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
             templates += _templates(path)
         except ScenarioError as error:
             faults += error.faults
-    if templates and overrides:  # a short key means the same for all that have it
-        longer = zip(*(template.lengthened(overrides) for template in templates), strict=True)
-        overrides = [
-            next((long for long in some if isinstance(long, str) and long != option), option)
-            for option, some in zip(overrides, longer, strict=True)
-        ]
-    roles = [_roles(template, overrides) for template in templates] if overrides else []
-    useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}
+    options, given = override.read(overrides), [own.lengthened(overrides) for own in templates]
+    for place, some in enumerate(zip(*given, strict=True)):  # means the same for all that have it
+        longer = (own for own in some if isinstance(own, Setting) and own != options[place])
+        options[place] = next(longer, options[place])
+    settings = [option for option in options if isinstance(option, Setting)]
+    roles = [_roles(template, settings) for template in templates] if settings else []
+    useful = [any(override.concerns(option, own) for own in roles) for option in options]
     scenarios: list[Spec] = []
     for index, template in enumerate(templates):
         concerned = [
             option
-            for option in overrides
-            if option not in useful or override.concerns(option, roles[index])
+            for option, used in zip(options, useful, strict=True)
+            if not used or override.concerns(option, roles[index])
         ]
         try:
             scenarios.append(template.resolved(concerned).scenario)
@@ -278,10 +289,10 @@ def _templates(path: Path) -> list[Template]:
     ]
 
 
-def _roles(template: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:
+def _roles(template: Template, settings: Sequence[Setting]) -> Mapping[str, str | None]:
     """Return the cards that the system of a scenario file has; none if that is not so simple."""
     document = template.document.copy()
-    override.apply(document, overrides)
+    override.apply(document, settings)
     try:
         return kind_for(document).roles(document.data)
     except ScenarioError:

@@ -163,7 +163,7 @@ def variants(
     for base, member in zip(bases, members, strict=True):
         base.data.pop("reference", None)  # what is asked here was not published
         base.data.get("probe", {}).pop("columns", None)
-        base.folders.append(path.parent)
+        base.files.append(path)
         _lay(base, member, question, (), built, tables)
         documents.append(_named(base.copy(), path, member, model, None))
         for index in range(len(model.variant)):
@@ -213,6 +213,12 @@ def _lay(
             raise ScenarioError(faults)
         for key, factor in times.items():
             path = (*at, "times", key)
+            own = (*at, *key.split("."))
+            if question.at(own) is not None:
+                message = (
+                    f"is given twice: multiplied here, and set in line {question.origin(own).line}"
+                )
+                raise ScenarioError([question.fault(path, message)])
             tree = _multiplied(scenario, key, float(factor))
             if tree is None:
                 near = nearest(key, _numbers(scenario))

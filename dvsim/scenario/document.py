@@ -66,12 +66,17 @@ class Document:
         data: The tables.
         origins: By path from the root; a path that is missing has the origin of the table around
             it.
-        folders: Of the files it was read from, the file itself first: where its cards may lie.
+        files: It was read from, the file itself first; its cards may lie beside each.
     """
 
     data: dict[str, Any]
     origins: dict[KeyPath, Origin]
-    folders: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of its files."""
+        return [file.parent for file in self.files]
 
     def origin(self, path: KeyPath) -> Origin:
         """Return where a path, or the nearest table around it, was written."""
@@ -85,7 +90,7 @@ class Document:
 
     def copy(self) -> Document:
         """Return a document of its own with the same content; origins do not change."""
-        return Document(deepcopy(self.data), dict(self.origins), list(self.folders))
+        return Document(deepcopy(self.data), dict(self.origins), list(self.files))
 
     def at(self, path: KeyPath) -> Any:  # noqa: ANN401 - any TOML value
         """Return the value of a path, None where it is missing."""
@@ -96,6 +101,15 @@ class Document:
             except (KeyError, IndexError, TypeError):
                 return None
         return value
+
+    def remove(self, path: KeyPath, origin: Origin) -> None:
+        """Take a key out of its table, if it is there; `origin` is where that was asked for."""
+        table = self.at(path[:-1])
+        if isinstance(table, dict):
+            table.pop(path[-1], None)
+        for known in [known for known in self.origins if known[: len(path)] == path]:
+            del self.origins[known]
+        self.origins[path] = origin
 
     def merge(self, layer: Document) -> None:
         """Put another layer over this one; its values win, tables merge key by key."""
@@ -164,7 +178,7 @@ def _parsed(path: Path, raw: bytes) -> Document:
         fault = _not_toml(path, text, str(error)) if nul < 0 else _not_text(path, raw, nul)
         raise ScenarioError([fault]) from None
     origins = {key: Origin(str(path), line) for key, line in locate.locate(text).items()}
-    return Document(data, {(): Origin(str(path), 1)} | origins, [path.parent])
+    return Document(data, {(): Origin(str(path), 1)} | origins, [path])
 
 
 def _not_text(path: Path, raw: bytes, at: int) -> Fault:

@@ -27,7 +27,7 @@ def read_chain(path: Path) -> Document:
             merged.data.pop(key, None)
         merged.merge(layer)
     merged.origins[()] = layers[0].origins[()]  # what is missing is missing in the file itself
-    merged.folders = [folder for layer in layers for folder in layer.folders]
+    merged.files = [file for layer in layers for file in layer.files]
     return merged
 
 

@@ -7,8 +7,9 @@ size comes from its workload, and the label of a column, ``r1``, is its run.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,6 @@ COLUMNS = ("transport", "message_bytes", "run", "published_column", "statistic",
 """What a table that a scenario refers to must have, one row per printed statistic."""
 
 
-@cache
 def read_csv(path: Path) -> tuple[dict[str, str], ...]:
     """Return the rows of a CSV file with a header, as text by column name.
 
@@ -31,13 +31,16 @@ def read_csv(path: Path) -> tuple[dict[str, str], ...]:
         ScenarioError: If the file cannot be read.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return tuple(csv.DictReader(file))
+        return _rows(path.read_bytes())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError.at(path, f"cannot read the reference data: {error}") from error
 
 
-@cache
+@lru_cache(maxsize=64)
+def _rows(content: bytes) -> tuple[dict[str, str], ...]:
+    return tuple(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
 def transports(path: Path) -> tuple[str, ...]:
     """Return the transports that a table of published statistics has, in its order.
 
@@ -69,7 +72,6 @@ class Transport(NamedTuple):
     port: str
 
 
-@cache
 def published_transports() -> Mapping[str, Transport]:
     """Return the transports by the name that the published tables use."""
     return {

@@ -14,8 +14,8 @@ from typing import Any
 
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.scenario.extend import read_layers
-from dvsim.scenario.find import is_file, scenario_root
+from dvsim.scenario.extend import read_chain, read_layers
+from dvsim.scenario.find import cards_root, is_file, scenario_root
 from dvsim.scenario.render import sections
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import format_value
@@ -85,19 +85,34 @@ def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
     return base
 
 
-@lru_cache(maxsize=256)
 def _unchanged(name: str, path: str) -> Spec | None:
     """Return the packaged scenario of a name, else that of a file; None if there is none."""
-    packaged = is_file(scenario_root() / f"{name}.toml")
-    if not packaged and not is_file(Path(path)):
+    packaged = scenario_root() / f"{name}.toml"
+    file = packaged if is_file(packaged) else Path(path)
+    if not is_file(file):
         return None
     try:
-        return load(name if packaged else Path(path))
+        return _loaded(file, _state(file))
     except ScenarioError:
         return None
 
 
 @lru_cache(maxsize=256)
+def _loaded(file: Path, state: tuple[tuple[str, int, int], ...]) -> Spec:
+    return load(file)
+
+
+def _state(file: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes with the files of a scenario and with the cards that they may name."""
+    document = read_chain(file)
+    named = (str(value) for value in document.data.get("system", {}).values())
+    files = [*document.files, *(file.parent / name for name in named if name.endswith(".toml"))]
+    for folder in {*document.folders, *(own / "cards" for own in document.folders), cards_root()}:
+        files += sorted(folder.glob("*.toml"))
+    states = ((own, own.stat()) for own in files if is_file(own))
+    return tuple((str(own), status.st_ctime_ns, status.st_size) for own, status in states)
+
+
 def _published(path: str) -> Spec | None:
     """Return the scenario whose published figures a file takes over; None if it names its own."""
     try:
@@ -105,8 +120,8 @@ def _published(path: str) -> Spec | None:
         if "reference" in own.data:
             return None
         naming = (layer for layer in extended if "reference" in layer.data)
-        file = next(naming).origins[()].file
-        return load(Path(file))
+        file = Path(next(naming).origins[()].file)
+        return _loaded(file, _state(file))
     except (ScenarioError, StopIteration):  # gone since, a common part of others, or none
         return None
 

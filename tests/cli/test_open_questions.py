@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,9 +22,14 @@ def call(*args):
     return CliRunner().invoke(cli, [str(arg) for arg in args])
 
 
-def answer_to(name, *overrides, **how):
+def answer_to(name, memory=None, **how):
     """Run a question in memory and return its answer as --json gives it."""
-    scenarios = load_campaign(f"h3/whatif/{name}", overrides)
+    scenarios = load_campaign(f"h3/whatif/{name}")
+    if memory is not None:
+        scenarios = [
+            replace(one, system=replace(one.system, broker=one.system.broker.having(memory)))
+            for one in scenarios
+        ]
     runs = run_scenarios(scenarios, out=None, workers=1, **how)
     (found,) = answers(runs)
     return json.loads(json.dumps(found.as_json(), allow_nan=False))
@@ -155,8 +161,8 @@ def test_longer_runs_are_slower_only_where_they_page(answered):
     found = outcomes(answer, "128 KiB over the Data Vortex")
     longer, memory = (one["ratio"]["value"] for one in list(found.values())[1:])
     assert longer == memory
-    small = ["system.broker.memory=0.5 GB"]
-    answer = answer_to("broker-memory", *small, replications=1, scale=SCALES["broker-memory"])
+    how = {"replications": 1, "scale": SCALES["broker-memory"]}
+    answer = answer_to("broker-memory", {"memory": 500_000_000}, **how)
     for size in ("128 KiB over the Data Vortex", "128 KiB over TCP"):
         base, longer, _ = outcomes(answer, size).values()
         assert base["paged"] == 0 < longer["paged"]

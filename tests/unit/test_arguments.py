@@ -83,7 +83,7 @@ def test_of_a_run(asked, said):
     ("vary", "asked", "said"),
     [
         ({"sokets": [1, 2]}, {}, "vary: sokets: unknown key"),
-        ({"sockets": [1, 2]}, {"sockets": 3}, "overrides: sockets: is varied, too"),
+        ({"sockets": [1, 2]}, {"sockets": 3}, "vary: system.bridge.sockets: is given twice"),
         ({"sockets": [1, 2]}, {"together": ["sockets,foo"]}, "together: sockets,foo: 'foo' is not"),
         ({"sockets": [1, 2]}, {"together": "sockets,foo"}, "together: sockets,foo: 'foo' is not"),
         ({"sockets": [1, 2]}, {"where": "socket < 2"}, "where: socket < 2: 'socket' is not varied"),
@@ -128,7 +128,7 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_the_largest_seed_is_one_of_faulty_ports_too():
     asked = {"scale": 0.01, "replications": 1, "network": "dv", "seed": 2**64 - 1}
-    run = dvsim.run("workload/reduce-8", faults='["lossy port=0 chance=0.5"]', **asked)
+    run = dvsim.run("workload/reduce-8", faults=["lossy port=0 chance=0.5"], **asked)
     assert run.seed == 2**64 - 1
 
 

@@ -18,7 +18,9 @@ CALM = (
 
 
 def run(size, *overrides, messages=200_000, iteration=1):
-    scenario = load(f"h3/dv-{size}", [*CALM, f"workload.messages={messages}", *overrides])
+    given = {option.partition("=")[0] for option in overrides}
+    calm = [option for option in CALM if option.partition("=")[0] not in given]
+    scenario = load(f"h3/dv-{size}", [*calm, f"workload.messages={messages}", *overrides])
     result = run_iteration(scenario, seed=1, replication=1, iteration=iteration)
     counters = {(c.component, c.metric): c.value for c in result.counters}
     return scenario, result, counters

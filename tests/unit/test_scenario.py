@@ -155,11 +155,6 @@ def test_an_option_sets_a_value(desk, option, get, value):
     assert get(load(desk / "mine.toml", [option])) == value
 
 
-def test_the_last_option_wins(desk):
-    options = ["workload.messages=7", "workload.messages=8"]
-    assert load(desk / "mine.toml", options).workload.messages == 8
-
-
 def test_an_overridden_parameter_is_assumed_and_says_so(desk):
     sram = load(desk / "mine.toml", ["system.card.sram=64 MiB"]).system.card.parameters["sram"]
     assert (sram.confidence, sram.origin) == ("assumed", "overrides")

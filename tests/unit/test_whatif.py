@@ -109,9 +109,15 @@ def test_a_variant_sets_what_a_scenario_can(asked):
     assert list(alone.probe.columns) == ["r1"]  # those of the member are of two receivers
 
 
-def test_an_option_has_the_last_word(asked):
-    found = load_campaign(asked / "asked.toml", ["system.bridge.push=7 us"])
-    assert {one.system.bridge["push"].fixed_ps for one in found} == {7_000_000}
+def test_an_option_changes_the_baseline_and_all_variants(asked):
+    found = load_campaign(asked / "asked.toml", ["system.bridge.convert=7 us"])
+    assert {one.system.bridge["convert"].fixed_ps for one in found} == {7_000_000}
+
+
+def test_what_a_variant_changes_is_set_for_none(asked):
+    with pytest.raises(ScenarioError) as refused:
+        load_campaign(asked / "asked.toml", ["push=7 us"])
+    assert [fault.key for fault in refused.value.faults] == ["system.bridge.push"]
 
 
 def test_the_text_of_a_variant_stands_alone(asked):

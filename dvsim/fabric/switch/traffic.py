@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -102,6 +102,13 @@ class Traffic:
         for name in (*beside, *more):
             raise ArgumentError(name, "is part of the traffic, and does not go beside it")
         return load
+
+    def as_table(self) -> dict[str, Any]:
+        """Return it as the keys of ``[traffic]`` in a scenario; None has no key."""
+        table = {item.name: getattr(self, item.name) for item in fields(self)}
+        if table["trace"] is not None and not isinstance(table["trace"], str | os.PathLike):
+            table["trace"] = list(zip(*table["trace"], strict=True))  # a packet each
+        return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from dvsim.evidence.least import nearest
@@ -60,7 +59,6 @@ class Column(NamedTuple):
         return self.seconds / self.work.words
 
 
-@cache
 def columns() -> tuple[Column, ...]:
     """Return the measured columns, in the order of their file.
 

@@ -31,6 +31,9 @@ FORMS: Mapping[str, tuple[str, ...]] = {
 }
 """What a fault can be, and which keys it has then, in the order of the alphabet."""
 
+FACTORS = ("by=", "chance=", "again=")
+"""How much is wrong, not what."""
+
 AGAIN = "10 us"
 MOST_SLOWER, MOST_CHANCE = 1000.0, 0.5
 
@@ -71,7 +74,12 @@ def faults_of(given: Iterable[str], planes: int, tree: Tree) -> Faults:
             share no plane.
     """
     faults = Faults(told=tuple(given))
+    first: dict[tuple[str, ...], str] = {}
     for text in faults.told:
+        own = tuple(sorted(word for word in text.split() if not word.startswith(FACTORS)))
+        if own in first:
+            _refuse(text, f"is given twice, first as '{first[own]}'")
+        first[own] = text
         _add(faults, text, planes, tree)
     left = {port: set(range(planes)) for port, _ in faults.cuts}
     for port, plane in faults.cuts:

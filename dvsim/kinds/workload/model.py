@@ -46,14 +46,16 @@ def graph_of(scenario: WorkloadScenario) -> Graph:
     return _laid(scenario.skeleton, scenario.algorithms)
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """Return what changes with a file or folder."""
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
+def _state(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes with a trace: its files, or those beside a file that may name them."""
+    inside = path if path.is_dir() else path.with_suffix("")  # of OTF2
+    files = [path, *inside.rglob("*"), *(() if path.is_dir() else path.parent.iterdir())]
+    states = ((file, file.stat()) for file in files if file.is_file())
+    return tuple((str(file), status.st_ctime_ns, status.st_size) for file, status in states)
 
 
 @lru_cache(maxsize=KEPT)
-def _read(path: str, state: tuple[int, int], table: Collectives) -> Graph:
+def _read(path: str, state: tuple[tuple[str, int, int], ...], table: Collectives) -> Graph:
     return read(path, table=table)
 
 

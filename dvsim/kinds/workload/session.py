@@ -12,6 +12,7 @@ from dvsim.kinds.workload.fit import fitted, measurements
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
 from dvsim.scenario.bounds import SEED
+from dvsim.scenario.override import read_python
 
 COMPUTE = {"measured": 1.0, "zero": 0.0}
 MOST_FACTOR = 1e6
@@ -58,6 +59,10 @@ def replays(
         if key not in known:
             message = f"no setting of {', '.join(asked)}; there are {', '.join(known)}"
             raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(key, known))
+    try:
+        settings = {key: read_python(value) for key, value in settings.items()}
+    except TypeError as error:
+        raise ScenarioError.at(Argument("overrides"), str(error)) from None
     factor, slow, ports = factor_of(compute), straggler_of(straggler), placement_of(placement)
     broken = [faults] if isinstance(faults, str) else list(map(str, faults))
     sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read

@@ -11,6 +11,7 @@ import click
 
 from dvsim.cli.options import MADE, Output, json_option, page_option, typed_text
 from dvsim.cli.terminal import complain, say, tell
+from dvsim.errors import Argument, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.kinds.workload.replay import Replay
@@ -113,7 +114,12 @@ def replay(
     from dvsim.kinds.workload.session import replays
     from dvsim.kinds.workload.text import answer, matrix_table
 
-    given = dict(_pair(override) for override in overrides)
+    given: dict[str, str] = {}
+    for key, value in map(_pair, overrides):
+        if key in given:
+            message = f"is given twice: {key}={given[key]} and {key}={value}"
+            raise ScenarioError.at(Argument("overrides"), message, key)
+        given[key] = value
     if card is not None and not asked["fit"]:
         raise click.UsageError("--card writes what --fit found; there is no --fit")
     replayed = replays(trace, fabric, given, **asked)

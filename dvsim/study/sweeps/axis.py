@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log, log1p
 
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.study.sweeps.values import Number, number_of, text_of
+from dvsim.scenario.override import read_python
+from dvsim.study.sweeps.values import Given, Number, number_of, text_of
 
 MOST = 100_000  # values of one range
 BITS = 200  # of a value within a range
@@ -83,7 +84,25 @@ def parse_axis(text: str) -> Axis:
     parts = [part.strip() for part in _split(given)]
     if len(parts) == 1 and (between := _between(key, parts[0])):
         return Axis(key, (), between)
-    values = tuple(value for part in parts for value in _values(key, part))
+    return _axis(key, (value for part in parts for value in _values(key, part)))
+
+
+def given_axis(key: str, values: Iterable[object]) -> Axis:
+    """Return the axis of values of Python, which are used as they are.
+
+    Raises:
+        ScenarioError: If there are none, one is there twice, or no file could say it.
+    """
+    try:
+        return _axis(key, [Given(read_python(value)) for value in values])
+    except TypeError as error:
+        raise _wrong(key, str(error)) from None
+
+
+def _axis(key: str, given: Iterable[str]) -> Axis:
+    values = tuple(given)
+    if not values:
+        raise _wrong(key, HELP)
     twice = next((value for value, count in Counter(values).items() if count > 1), None)
     if twice is not None:
         raise _wrong(key, f"'{twice}' is there twice")

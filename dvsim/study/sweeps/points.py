@@ -7,13 +7,16 @@ wherever it is run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
+from dvsim.contract.load import Template
 from dvsim.errors import Advice, Argument, ScenarioError
-from dvsim.study.sweeps.axis import SAMPLE, Axis, parse_axis
+from dvsim.scenario.override import Override, Setting, read_value
+from dvsim.study.sweeps.axis import SAMPLE, Axis, given_axis, parse_axis
 from dvsim.study.sweeps.sobol import MOST, Sobol, sample_size
+from dvsim.study.sweeps.values import Given
 from dvsim.study.sweeps.where import key_of, parse_where
 
 
@@ -24,16 +27,23 @@ class Point:
     values: tuple[tuple[str, str], ...]
 
     @property
-    def overrides(self) -> list[str]:
+    def settings(self) -> list[Override]:
         """What `overrides` would take."""
-        return [f"{key}={value}" for key, value in self.values]
+        return [setting_of(key, value) for key, value in self.values]
 
     def __str__(self) -> str:
-        return ", ".join(self.overrides)
+        return ", ".join(f"{key}={value}" for key, value in self.values)
+
+
+def setting_of(key: str, value: str) -> Override:
+    """Return a value of a varied key as what overrides it."""
+    own = value.value if isinstance(value, Given) else read_value(value)
+    return Setting(tuple(map(str.strip, key.split("."))), own, f"{key}={value}", Argument("vary"))
 
 
 def plan(
-    vary: Sequence[str],
+    vary: Sequence[str | tuple[str, Sequence[object]]],
+    base: Template | None = None,
     *,
     together: Sequence[str] = (),
     where: str | None = None,
@@ -43,7 +53,8 @@ def plan(
     """Return the points that are asked for.
 
     Args:
-        vary: ``KEY=VALUES``, see `dvsim.study.sweeps.axis`.
+        vary: ``KEY=VALUES``, see `dvsim.study.sweeps.axis`, or a key and values of Python.
+        base: The scenario, by which a key can have its short and its full name.
         together: Each names varied keys, ``a,b``, whose values go together: the first with the
             first.
         where: A condition that the points meet, see `dvsim.study.sweeps.where`.
@@ -56,7 +67,8 @@ def plan(
     >>> [str(point) for point in plan(["a=1,2", "b=x,y", "c=7"], together=["a,b"])]
     ['a=1, b=x, c=7', 'a=2, b=y, c=7']
     """
-    axes = [parse_axis(text) for text in vary]
+    axes = [parse_axis(own) if isinstance(own, str) else given_axis(*own) for own in vary]
+    full = str if base is None else base.full
     if not axes:
         raise ScenarioError.at(Argument("vary"), "a sweep varies something; write KEY=a,b")
     keys = [axis.key for axis in axes]
@@ -67,11 +79,13 @@ def plan(
         message = Advice("has no meaning with ", Argument("sample"))
         raise ScenarioError.at(Argument("together"), message, together[0])
     design = (
-        Sobol(tuple(axes), sample_size(sample), seed) if sample else Grid(_parts(axes, together))
+        Sobol(tuple(axes), sample_size(sample), seed)
+        if sample
+        else Grid(_parts(axes, together, full))
     )
     points = [Point(tuple((key, at[key]) for key in keys)) for at in design.points()]
     if where is not None:
-        condition = parse_where(where, keys)
+        condition = parse_where(where, keys, full)
         points = [point for point in points if condition.holds(dict(point.values))]
     if not points:
         raise ScenarioError.at(Argument("where"), "leaves no point", str(where))
@@ -118,12 +132,14 @@ class Grid:
             yield dict(zip(keys, chain.from_iterable(chosen), strict=True))
 
 
-def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
+def _parts(
+    axes: Sequence[Axis], together: Sequence[str], full: Callable[[str], str]
+) -> tuple[Zip, ...]:
     """Return the axes that go together, each group in the place of its first."""
     keys = [axis.key for axis in axes]
     leader: dict[str, str] = {}
     for text in together:
-        names = [key_of(name.strip(), keys, text, "together") for name in text.split(",")]
+        names = [key_of(name.strip(), keys, text, "together", full) for name in text.split(",")]
         for name in names:
             if name in leader or names.count(name) > 1:
                 raise ScenarioError.at(Argument("together"), f"'{name}' is zipped twice", text)

@@ -16,6 +16,7 @@ from dvsim.contract.find import kind_of
 from dvsim.contract.kind import How
 from dvsim.contract.load import Template, template
 from dvsim.core.code import code_version
+from dvsim.scenario.override import Override
 from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
@@ -97,7 +98,7 @@ def prepare(
     scenario: str | os.PathLike[str] | Template,
     points: Sequence[Point],
     *,
-    overrides: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
     seed: int = 1,
     replications: int | None = None,
     precision: float | None = None,

@@ -14,6 +14,7 @@ from dvsim.contract.load import Template
 from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
 from dvsim.progress import Progress
 from dvsim.scenario.document import OVERRIDES
+from dvsim.scenario.override import Override
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
@@ -22,7 +23,7 @@ from dvsim.study.parquet import from_parquet
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
 from dvsim.study.store import folder_of
-from dvsim.study.sweeps.points import Point
+from dvsim.study.sweeps.points import Point, setting_of
 from dvsim.study.sweeps.values import PLAIN, number_of
 
 VARY = Argument("vary")
@@ -76,7 +77,7 @@ class Outcome(NamedTuple):
 def trials_of(
     template: Template,
     points: Sequence[Point],
-    overrides: Sequence[str],
+    overrides: Sequence[Override],
     how: How,
     scale: float | None = None,
     looks: tuple[int, ...] = (),
@@ -98,10 +99,8 @@ def trials_of(
             varied.
     """
     varied = {key for point in points for key, _ in point.values}
-    twice = sorted(varied & {text.partition("=")[0].strip() for text in overrides})
-    if twice:
-        message = "is varied, too; leave out one of the two"
-        raise ScenarioError([Fault(Argument("overrides"), None, key, message) for key in twice])
+    if twice := template.twice([*overrides, *points[0].settings]):
+        raise ScenarioError(twice)
     trials: list[PointTrial | Refused] = []
     looks = looks or (how.replications,)
     first: ScenarioError | None = None
@@ -112,7 +111,7 @@ def trials_of(
         for number, point in enumerate(points):
             shown.done("before the first run", 1, {})
             try:
-                spec = template.resolved([*overrides, *point.overrides]).scenario
+                spec = template.resolved([*overrides, *point.settings]).scenario
                 scenario = spec.scaled(1.0 if scale is None else scale)
                 check_extent([scenario], looks[-1])
             except ScenarioError as refused:
@@ -133,7 +132,7 @@ def trials_of(
 
 
 def _check_alone(
-    template: Template, overrides: Sequence[str], points: Sequence[Point], full: str
+    template: Template, overrides: Sequence[Override], points: Sequence[Point], full: str
 ) -> None:
     """Refuse the values that a varied key, given by its full name, cannot have at any point.
 
@@ -146,7 +145,9 @@ def _check_alone(
         if f".{full}".endswith(f".{key}")
     )
     values = dict.fromkeys(point.values[place][1] for point in points)
-    wrong = [fault for value in values for fault in template.wrong([*overrides, f"{key}={value}"])]
+    wrong = [
+        fault for value in values for fault in template.wrong([*overrides, setting_of(key, value)])
+    ]
     faults = [fault for fault in _of_vary(wrong, [key]) if fault.file == VARY]
     if faults:
         raise ScenarioError(faults)

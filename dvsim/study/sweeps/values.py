@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, read
 from dvsim.scenario.units import Dimension, format_value
@@ -38,6 +39,19 @@ class Number:
     def unit(self) -> str:
         """``B``, ``s``, ``B/s``, or ``1`` for a plain number."""
         return BASES[self.dimension][0] if self.dimension else PLAIN
+
+
+class Given(str):
+    """The text of a value that was given in Python, with the value."""
+
+    value: Any
+
+    def __new__(cls, value: Any) -> Given:  # noqa: ANN401 - as TOML has it
+        """Return the text that shows a value."""
+        plain = value is not None and not isinstance(value, bool)
+        text = super().__new__(cls, str(value) if plain else str(value).lower())
+        text.value = value
+        return text
 
 
 def number_of(text: str) -> Number | None:

@@ -92,7 +92,7 @@ class Where:
         return result
 
 
-def parse_where(text: str, keys: Sequence[str]) -> Where:
+def parse_where(text: str, keys: Sequence[str], full: Callable[[str], str] = str) -> Where:
     """Read a condition over varied keys.
 
     Raises:
@@ -121,7 +121,7 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
         code.append(f" {name} ")
         words[name] = word
         if kind == "name":
-            names[name] = key_of(word, keys, text)
+            names[name] = key_of(word, keys, text, full=full)
         elif kind == "text":
             values[name] = word[1:-1]
         else:
@@ -136,14 +136,22 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
     return Where(text, tree, names, values, words)
 
 
-def key_of(word: str, keys: Sequence[str], condition: str, argument: str = "where") -> str:
+def key_of(
+    word: str,
+    keys: Sequence[str],
+    condition: str,
+    argument: str = "where",
+    full: Callable[[str], str] = str,
+) -> str:
     """Return the varied key that a name means: the whole key, or the end of one only.
+
+    Either may be spelled in `full`.
 
     Raises:
         ScenarioError: If there is none, or more than one.
     """
     matching = [key for key in keys if key == word or key.endswith(f".{word}")]
-    matching = [word] if word in keys else matching
+    matching = [word] if word in keys else matching or [k for k in keys if full(k) == full(word)]
     if len(matching) == 1:
         return matching[0]
     if matching:
