@@ -6,8 +6,7 @@ processes that write into each other's memory by `fi_write` and count by `fi_ato
 each host has to run beside the programs. The figures are the best of all runs. The ratio is the
 median of those of each pair of runs: the same machine may copy three times as fast a minute later.
 Then: are the cards of one host as fast in a job over two as in a job without hosts? And how long
-after a host has been killed or cut off have the waits of all cards ended with VIC_EPEER? Last, in
-timed mode: do 64 cards have the same times on one, two and four hosts, each time?
+after a host has been killed or cut off have the waits of all cards ended with VIC_EPEER?
 
     bench/hosts.py [PREFIX]      PREFIX: another build of the emulator, as of emulator/build.py
 """
@@ -15,7 +14,6 @@ timed mode: do 64 cards have the same times on one, two and four hosts, each tim
 from __future__ import annotations
 
 import os
-import re
 import signal
 import statistics
 import subprocess
@@ -37,8 +35,6 @@ RUNS = 7
 TOLD_MS = 500
 """Within which a host that is lost has to be known to all cards."""
 
-TIMED_RUNS = 20
-SPLITS = ((64, 0, 0, 0), (32, 32, 0, 0), (16, 16, 16, 16))
 """Of 64 cards, over one, two and four hosts."""
 
 
@@ -130,16 +126,6 @@ class Bench:
             sys.exit("hosts.py: a card of the first host was not told that the second is lost")
         return (max(told) - begun_ns) / 1e6
 
-    def trace_hash(self, split: tuple[int, ...]) -> str:
-        """Return the hash of all times of cards that send packets to each other in timed mode."""
-        options = [*self.hosts.options(*split), "--mode", "timed", "--stats"]
-        command = [*self.vicrun, *options, "--", str(self.vic), "storm", "128"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-        found = re.search(r"trace hash ([0-9a-f]{16})", done.stderr)
-        if done.returncode != 0 or found is None or "not exact" in done.stderr:
-            sys.exit(f"hosts.py: {done.stderr}")
-        return found[1]
-
     def kill(self) -> None:
         """Kill all processes of the second host."""
         for pid in namespaces.run("ip", "netns", "pids", self.hosts.names[1]).split():
@@ -187,19 +173,6 @@ def compare_losses(bench: Bench) -> None:
         row(subject, f"{TOLD_MS} ms", max(spread), "less", spread)
 
 
-def compare_hashes(bench: Bench) -> None:
-    """Print and keep how many runs in timed mode have the trace hash of the first."""
-    hashes = [bench.trace_hash(split) for _ in range(TIMED_RUNS) for split in SPLITS]
-    same, runs = hashes.count(hashes[0]), len(hashes)
-    print(f"64 cards in timed mode on 1, 2 and 4 hosts: {same} of {runs} have one trace hash")
-    row(
-        "64 cards in timed mode on 1, 2 and 4 hosts: one trace hash",
-        "all runs",
-        same / runs,
-        "more",
-    )
-
-
 def main() -> None:
     """Print all figures."""
     if os.geteuid() != 0:
@@ -213,8 +186,6 @@ def main() -> None:
             rival = "a job without hosts"
             compare(one, "cards of one of two hosts", rival, bench.local, bench.alone)
         compare_losses(bench)
-    with tempfile.TemporaryDirectory() as folder, namespaces.hosts(mark, "abcd") as hosts:
-        compare_hashes(Bench(prefix_asked(), Path(folder), hosts))
 
 
 if __name__ == "__main__":

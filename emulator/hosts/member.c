@@ -174,8 +174,6 @@ void member_hear(struct launch *launch)
             note_written(member, *(const uint32_t *)(const void *)(head + 1));
         } else if (head->kind == HOST_LOOK && head->bytes == sizeof(struct host_look)) {
             say_looks(launch, ((const struct host_look *)(const void *)(head + 1))->patiently != 0);
-        } else if (head->kind == HOST_TURN) {
-            turns_hear(launch, head);
         }
         message_next(&member->said);
     }
@@ -221,7 +219,7 @@ void member_results(struct launch *launch)
  * ended, as the first host has to be there for it. */
 static bool clock_is_known(struct member *member)
 {
-    if (member->agent.job->config.trace_records == 0 || member->agent.job->config.mode == 1) {
+    if (member->agent.job->config.trace_records == 0) {
         return true;
     }
     if (member->clock == NOT_ASKED) {

@@ -4,7 +4,6 @@
 
 #include "agent.h"
 #include "launcher.h"
-#include "mirror.h"
 
 struct member {
     int from, to;        /* vicrun */
@@ -21,14 +20,6 @@ struct member {
     struct agent agent;
     struct clock_sample begin, end; /* --trace */
     enum { NOT_ASKED, ASKED, KNOWN } clock; /* at the end */
-    /* timed mode, turns.c */
-    pthread_t follower;
-    bool follows;
-    _Atomic bool stop;
-    pthread_mutex_t turns_lock; /* of: */
-    struct known *known;        /* for each card: what vicrun knows of it */
-    struct turns turns;
-    uint32_t *turn;             /* cards that are to go on */
 };
 
 /* member_open keeps the descriptors of vicrun, and makes 0 and 1 those of the programs. member_close returns when all that was
@@ -51,10 +42,5 @@ int member_due(struct launch *launch);
 
 /* For launch.hand_over, after the agent has stopped: sends vicrun the last looks at the cards, and the traces. */
 void member_results(struct launch *launch);
-
-/* turns.c: for timed mode; in functional mode they do nothing. turns_start: false if there is no memory or no thread. */
-bool turns_start(struct member *member);
-void turns_stop(struct member *member);
-void turns_hear(struct launch *launch, const struct host_head *head); /* HOST_TURN */
 
 #endif

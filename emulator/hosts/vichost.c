@@ -130,7 +130,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     if (good && !agent_start(agent)) {
         return refuse(order, "no thread for its agent");
     }
-    if (good && launch->job->config.trace_records > 0 && launch->job->config.mode == 0) {
+    if (good && launch->job->config.trace_records > 0) {
         clocks_measure(agent);
         clocks_wait(agent, &member->begin);
     }
@@ -148,10 +148,6 @@ static int host_run(struct member *member, struct launch *launch, int signals)
     member->agent.deserts = true; /* until all hosts end */
     job_begin(launch->job);
     launch->job->shared->start_ns = launch->job->start_ns; /* the very value that goes into HOST_CLOCK */
-    if (!timed_make(launch) || !turns_start(member)) {
-        fputs("vicrun: timed: no memory, or no thread\n", stderr);
-        return 1;
-    }
     int code = children_start(launch, job->first, job->here);
     if (code == -1) {
         launch->held = true;
@@ -192,7 +188,6 @@ int main(void)
     if (code == -1) {
         code = connect_all(&member, &launch, &order) ? host_run(&member, &launch, signals) : 1;
         writers_finish(&launch, signals);
-        turns_stop(&member);
         agent_stop(&member.agent);
         fabric_close(&member.agent);
         agent_free(&member.agent);

@@ -17,11 +17,7 @@ static const uint64_t HELD_NS = 200000000, COMPLAIN_NS = UINT64_C(5000000000);
 
 uint32_t coordinator_look(struct coordinator *coord)
 {
-    uint32_t seen = atomic_load(&timed_shared_of(coord->job)->bell);
-    if (coord->far != NULL) {
-        coord->far->take(coord->far->context);
-    }
-    return seen;
+    return atomic_load(&timed_shared_of(coord->job)->bell);
 }
 
 uint64_t coordinator_sleep(struct coordinator *coord, uint32_t seen)
@@ -180,12 +176,7 @@ static bool let_run(struct coordinator *coord)
         side->ran = true;
         atomic_store(&side->shared->state, CARD_RUNNING);
         atomic_fetch_add(&side->shared->go, 1);
-        if (coord->far == NULL) {
-            syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-        }
-    }
-    if (coord->far != NULL && count > 0) {
-        coord->far->tell(coord->far->context);
+        syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
     coord->windows += count > 0;
     return count > 0;
@@ -257,9 +248,6 @@ static void *coordinate(void *what)
         carry_on(coord);
     }
     atomic_store(&timed_shared_of(coord->job)->coordinated, 2);
-    if (coord->far != NULL) {
-        coord->far->tell(coord->far->context);
-    }
     return NULL;
 }
 

@@ -21,14 +21,6 @@
 /* Ends the program of a card, by the fault `kill`. */
 typedef void coordinator_kill(void *context, uint32_t card);
 
-/* For cards on other hosts: copy what those have sent, and send them whose turn it is. Called by the coordinator's
- * thread. */
-struct coordinator_far {
-    void *context;
-    void (*take)(void *context);
-    void (*tell)(void *context);
-};
-
 enum event_order { ORDER_ARRIVAL, ORDER_POST }; /* of the same time; a slot of the fabric comes after them */
 
 struct event {
@@ -102,7 +94,6 @@ struct coordinator {
     uint64_t late; /* posts that came when their time was past: must be 0 */
     coordinator_kill *kill;
     void *context;
-    const struct coordinator_far *far; /* NULL: the cards are here */
     _Atomic bool stop; /* all programs have ended */
     pthread_t thread;
     bool started;

@@ -40,7 +40,7 @@ bool message_send(int fd, uint32_t kind, const void *what, size_t bytes)
 
 void line_open(struct line_to_host *line, int fd)
 {
-    *line = (struct line_to_host){.fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    *line = (struct line_to_host){.fd = fd};
     if (fd >= 0) {
         fcntl(fd, F_SETFL, O_NONBLOCK);
     }
@@ -64,39 +64,31 @@ bool line_say(struct line_to_host *line, uint32_t kind, const void *what, size_t
 {
     struct host_head head = {kind, (uint32_t)bytes};
     struct iovec part[] = {{&head, sizeof head}, {(void *)(uintptr_t)what, bytes}};
-    pthread_mutex_lock(&line->lock);
     bool there = line->fd >= 0 && !line->broken && (line->end > 0 || write_parts(line->fd, part));
     if (there && part[0].iov_len + part[1].iov_len > 0) {
         line->broken = !keep(line, part);
     }
-    pthread_mutex_unlock(&line->lock);
     return there;
 }
 
 bool line_waits(struct line_to_host *line)
 {
-    pthread_mutex_lock(&line->lock);
-    bool waits = line->fd >= 0 && (line->end > 0 || line->broken);
-    pthread_mutex_unlock(&line->lock);
-    return waits;
+    return line->fd >= 0 && (line->end > 0 || line->broken);
 }
 
 bool line_go_on(struct line_to_host *line)
 {
-    pthread_mutex_lock(&line->lock);
     struct iovec part[] = {{line->text + line->at, line->end - line->at}, {NULL, 0}};
     bool there = line->fd >= 0 && !line->broken && write_parts(line->fd, part);
     line->at = line->end - part[0].iov_len;
     if (line->at == line->end) {
         line->at = line->end = 0;
     }
-    pthread_mutex_unlock(&line->lock);
     return there;
 }
 
 void line_close(struct line_to_host *line)
 {
-    pthread_mutex_lock(&line->lock);
     if (line->fd >= 0) {
         close(line->fd);
     }
@@ -104,7 +96,6 @@ void line_close(struct line_to_host *line)
     line->text = NULL;
     line->at = line->end = line->room = 0;
     line->fd = -1;
-    pthread_mutex_unlock(&line->lock);
 }
 
 int message_read(int fd, struct message_in *in)

@@ -54,14 +54,10 @@ static void hear_one(struct team *team, struct member *member, const struct host
             team->deadline_ns = 0;
             tell_all(team, HOST_START, NULL, 0);
             looks_start(team->looks);
-            if (!clock_start(team->clock)) {
-                hosts_give_up(team, 1);
-            }
         }
         break;
     case HOST_GOES_ON: member->stage = member->stage == HAS_ENDED && !team->ends ? RUNS : member->stage; break;
     case HOST_LOOKS: looks_hear(team->looks, (uint32_t)(member - team->member), what, head->bytes); break;
-    case HOST_TURN: clock_hear(team->clock, (uint32_t)(member - team->member), what, head->bytes); break;
     case HOST_CLOCK:
     case HOST_TRACE: { /* they may be long */
         uint64_t records = traces_hear(team->traces, (uint32_t)(member - team->member), head->kind, what, head->bytes);
@@ -225,7 +221,7 @@ int hosts_run(const struct options *options, char **argv)
     const char *lacks = "no memory, or no random numbers";
     if (team.signals >= 0 && team.member != NULL && team.address != NULL && team.watched != NULL && argv != NULL && team.looks != NULL &&
         (options->trace == NULL || team.traces != NULL) && entropy_draw(team.key, sizeof team.key)) {
-        lacks = clock_make(&team.clock, options, say, &team) ? NULL : "no memory for the cards of all hosts, which timed mode needs here";
+        lacks = NULL;
     }
     if (lacks != NULL) {
         fprintf(stderr, "vicrun: --hosts: %s\n", lacks);
@@ -238,9 +234,7 @@ int hosts_run(const struct options *options, char **argv)
         team.code = team.code != 0 ? team.code : team.code_of_loss;
     }
     looks_finish(team.looks, team.started);
-    const struct job *model = clock_job(team.clock);
-    team.code = clock_finish(team.clock, team.code);
-    team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;
+    team.code = team.started ? traces_write(team.traces, team.code) : team.code;
     for (uint32_t i = 0; team.member != NULL && i < team.count; i++) {
         free(team.member[i].said.text);
     }

@@ -16,7 +16,6 @@
  *     written ->     so many bytes of it are written, or soon: more than some do not wait for a reader who stalls
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
- *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
  *     look ->        how are its cards?
  *     <- looks       so they are (look.h), also without being asked when all is over
  *     <- clock       --trace: how far its clock is from the first host's
@@ -58,7 +57,7 @@ const char *lines_read(const char *path, const char *missing, size_t most, const
                        const char *(*read)(char *line, void *to), void *to);
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN,
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON, HOST_WRITTEN,
                  HOST_LOOK, HOST_LOOKS, HOST_HERE };
 
 struct host_head {
@@ -118,12 +117,11 @@ enum { HOST_MESSAGE_MOST = 64 << 20 };
  * its end. A message that is complete is in `text`, its head first; message_next drops it. */
 bool message_send(int fd, uint32_t kind, const void *what, size_t bytes);
 
-/* What vicrun says to a host, from any thread. Nobody waits for a host that does not read: what has no room in the pipe
+/* What vicrun says to a host. Nobody waits for a host that does not read: what has no room in the pipe
  * waits in memory. line_say returns false if nobody is there. As long as line_waits returns true, line_go_on is to be called
  * when the pipe has room; false: the line is to be closed, nobody is there or there was no memory. */
 struct line_to_host {
     int fd; /* -1: closed */
-    pthread_mutex_t lock;
     char *text;
     size_t at, end, room; /* text[at] to text[end] waits */
     bool broken;          /* no memory: the rest of a message is missing */
@@ -146,27 +144,16 @@ void message_next(struct message_in *in);
 
 struct options;
 
-/* hosts_clock.c. The coordinator of a timed job, in vicrun, and the cards on their hosts. `say` sends a message to one of
- * them, from any thread. clock_make does nothing in functional mode; false: it was said why not. */
-struct far_clock;
-typedef bool host_say(void *team, uint32_t host, uint32_t kind, const void *what, size_t bytes);
-bool clock_make(struct far_clock **clock, const struct options *options, host_say *say, void *team);
-bool clock_start(struct far_clock *clock);
-void clock_hear(struct far_clock *clock, uint32_t host, const void *what, size_t bytes); /* HOST_TURN */
-void clock_lost(struct far_clock *clock, uint32_t host); /* nothing comes from there any more */
-const struct job *clock_job(const struct far_clock *clock); /* NULL: functional mode */
-int clock_finish(struct far_clock *clock, int code);     /* when all are lost; the exit code */
+typedef bool host_say(void *team, uint32_t host, uint32_t kind, const void *what, size_t bytes); /* to one host */
 
 /* hosts_trace.c. The traces of all hosts, which come when all programs have ended. _hear: how many records of the message
- * were taken; a host has no more than its cards' traces have room for. _write: on one clock, those of a timed
- * job's coordinator with them (NULL: there is none); the exit code. */
+ * were taken; a host has no more than its cards' traces have room for. _write: on one clock; the exit code. */
 struct far_traces;
-struct job;
 struct far_traces *traces_make(const struct options *options); /* NULL: no memory */
 uint64_t traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
-int traces_write(struct far_traces *traces, const struct job *job, int code);
+int traces_write(struct far_traces *traces, int code);
 
-/* hosts_looks.c. The cards of all hosts are looked at again and again: standstills in functional mode, --stats-fd. _hear:
+/* hosts_looks.c. The cards of all hosts are looked at again and again: standstills, --stats-fd. _hear:
  * HOST_LOOKS. _due: ask if it is time; when it is again, job_clock_ns, 0: never. _signal: a signal is passed on to all
  * hosts, after a report if it asks for one. _give_up: a host has not answered in 10 s after a signal that ends programs; it
  * says so once. _finish: what is shown when all is over. */

@@ -46,7 +46,6 @@ static void close_lines(struct team *team, struct member *member)
     member->out = -1;
     line_close(&member->in);
     looks_stop(team->looks);
-    clock_lost(team->clock, (uint32_t)(member - team->member));
 }
 
 /* The command has ended; before its programs had, that is what is wrong. */

@@ -48,17 +48,11 @@ struct far_looks *looks_make(const struct options *options, host_say *say, void 
     return looks;
 }
 
-/* In timed mode the coordinator knows of a deadlock. */
-static bool is_wanted(const struct far_looks *looks)
-{
-    return looks->options->job.mode == 0 || looks->stats_fd >= 0;
-}
-
 void looks_start(struct far_looks *looks)
 {
     looks->runs = true;
     looks->start_ns = job_clock_ns();
-    looks->next_ns = is_wanted(looks) ? looks->start_ns + LOOK_MS * NS_PER_MS : 0;
+    looks->next_ns = looks->start_ns + LOOK_MS * NS_PER_MS;
 }
 
 static uint64_t now_of(const struct far_looks *looks)
@@ -104,7 +98,7 @@ void looks_signal(struct far_looks *looks, uint32_t number)
     if (looks->number != 0) { /* one that does not want to wait */
         tell_signal(looks);
     }
-    if (asks && looks->runs && !looks->signalled && looks->options->job.mode == 0) {
+    if (asks && looks->runs && !looks->signalled) {
         looks->number = number;
         looks->signal_ns = job_clock_ns() + ANSWER_MS * NS_PER_MS;
         ask(looks, true);
@@ -148,7 +142,7 @@ static void all_are_known(struct far_looks *looks)
     if (looks->number != 0) {
         tell_signal(looks);
     }
-    if (looks->options->job.mode == 0 && !looks->signalled) {
+    if (!looks->signalled) {
         ms = standstill_judge(&looks->still, looks->look, cards, now_of(looks), before);
     }
     if (before[0] != 0) {
@@ -158,7 +152,7 @@ static void all_are_known(struct far_looks *looks)
         show(looks);
         ms = ms < STATS_MS ? ms : STATS_MS;
     }
-    looks->next_ns = looks->runs && is_wanted(looks) ? job_clock_ns() + (uint64_t)ms * NS_PER_MS : 0;
+    looks->next_ns = looks->runs ? job_clock_ns() + (uint64_t)ms * NS_PER_MS : 0;
 }
 
 /* From the time of the job there to that of here. */

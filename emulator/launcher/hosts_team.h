@@ -12,7 +12,7 @@ enum stage { STARTED, IS_HERE, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE }
 struct member {
     const struct host *host;
     pid_t pid;
-    struct line_to_host in; /* of the command: the coordinator speaks, too */
+    struct line_to_host in; /* of the command */
     int out; /* if that is closed: its pidfd */
     bool closed;
     enum stage stage;
@@ -33,7 +33,6 @@ struct team {
     int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
     bool started, ends, gives_up, slow /* all hosts are there, and have more time */, signalled /* by a signal that ends */;
     struct stream output; /* of all hosts */
-    struct far_clock *clock; /* NULL: functional mode */
     struct far_looks *looks;
     struct far_traces *traces; /* NULL: none are wanted */
     uint64_t deadline_ns; /* of all of them, likewise */

@@ -101,9 +101,7 @@ static void take_records(struct far_traces *traces, uint32_t host, const struct 
     for (size_t i = 0; i < n; i++) {
         bool far = head->card - of->first >= of->cards && to[i].kind == TRACE_PACKETS;
         to[i].kind |= far ? FROM_FAR : 0;
-        if (traces->options->job.mode == 0) {
-            to[i].at_ns = common_ns(&traces->clock[host], traces->clock[host].start_ns + to[i].at_ns);
-        }
+        to[i].at_ns = common_ns(&traces->clock[host], traces->clock[host].start_ns + to[i].at_ns);
     }
 }
 
@@ -134,23 +132,6 @@ static int by_time(const void *one, const void *other)
 {
     const struct trace_record *a = one, *b = other;
     return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
-}
-
-/* Model time: the calls are from the hosts, what the packets did is the coordinator's. */
-static void add_coordinator(struct far_traces *traces, const struct job *job)
-{
-    for (uint32_t i = 0; i < job->config.cards; i++) {
-        const struct trace_head *own = job_trace(job, i);
-        struct far_trace *trace = &traces->card[i];
-        struct trace_record *to = append(trace, own->count);
-        if (to == NULL) {
-            traces->lost = true;
-            return;
-        }
-        memcpy(to, own->record, own->count * sizeof *to);
-        trace->head->stride = own->stride > trace->head->stride ? own->stride : trace->head->stride;
-        qsort(trace->head->record, trace->head->count, sizeof *to, by_time);
-    }
 }
 
 static const struct host_clock *clock_of(const struct far_traces *traces, uint32_t card)
@@ -207,7 +188,7 @@ static void say_clocks(const struct far_traces *traces)
             worst = i;
         }
     }
-    if (worst != 0 && traces->options->job.mode == 0) {
+    if (worst != 0) {
         uint64_t error_ns = error_of(&traces->clock[worst]);
         if (error_ns == UINT64_MAX) {
             fprintf(stderr, "vicrun: --trace: host %s: its clock beside that of host %s could not be measured at the %s\n",
@@ -230,13 +211,12 @@ static char *clock_text(const struct far_traces *traces)
     if (to == NULL) {
         return NULL;
     }
-    bool model = traces->options->job.mode == 1;
-    fprintf(to, model ? "\"clock\":\"model time\",\"hosts\":[" : "\"clock\":\"the first host's\",\"hosts\":[");
+    fputs("\"clock\":\"the first host's\",\"hosts\":[", to);
     for (uint32_t i = 0; i < hosts->count; i++) {
         const struct host_clock *clock = &traces->clock[i];
         fprintf(to, "%s\n{\"name\":\"%s\",\"first_card\":%u,\"cards\":%u", i > 0 ? "," : "", hosts->host[i].name,
                 hosts->host[i].first, hosts->host[i].cards);
-        if (!model && clock->start_ns != 0 && error_of(clock) != UINT64_MAX) {
+        if (clock->start_ns != 0 && error_of(clock) != UINT64_MAX) {
             fprintf(to, ",\"offset_ns\":[%" PRId64 ",%" PRId64 "],\"error_ns\":%" PRIu64, clock->begin.offset_ns,
                     clock->end.offset_ns, error_of(clock));
         }
@@ -253,16 +233,12 @@ static const struct trace_head *trace_of(const void *from, uint32_t card)
     return traces->card[card].head != NULL ? traces->card[card].head : &none;
 }
 
-int traces_write(struct far_traces *traces, const struct job *job, int code)
+int traces_write(struct far_traces *traces, int code)
 {
     if (traces == NULL) {
         return code;
     }
-    if (job != NULL) {
-        add_coordinator(traces, job);
-    } else {
-        set_zero(traces);
-    }
+    set_zero(traces);
     say_clocks(traces);
     char *text = clock_text(traces), name[HOST_NAME] = "?";
     const struct trace_source source = {trace_of, traces, traces->options->job.cards, UINT32_MAX, text};

@@ -221,6 +221,9 @@ int options_take_stats_fd(struct options *options)
 static int check_hosts(const struct options *options)
 {
     const struct job_config *job = &options->job;
+    if (job->mode == 1) {
+        return refuse("--hosts", "is for functional mode: model time is that of one machine");
+    }
     if (strstr(options->launch_with, "{host}") == NULL) {
         return refuse("--launch-with", "says nowhere {host}, such as: ip netns exec {host}");
     }

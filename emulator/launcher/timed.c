@@ -20,10 +20,6 @@ bool timed_make(struct launch *launch)
         return true;
     }
     launch->core = launch->job->config.model.spread ? -1 : sched_getcpu();
-    if (launch->job->config.hosts > 0) { /* it is in vicrun, hosts_clock.c */
-        atomic_store(&timed_shared_of(launch->job)->coordinated, 1);
-        return true;
-    }
     launch->coordinator = coordinator_make(launch->job, launch_kill, launch);
     if (launch->coordinator == NULL) {
         fprintf(stderr,

@@ -82,6 +82,8 @@ FUNCTIONAL = (
     *(Case("nobody_reads", (2, 1), options=options) for options in ((), REORDER)),
     Case("overlooked", (1, 2), options=("--fault", "extra-polls=0.5"), said="good"),
     Case("outside", (1, 1), said="card 1 of 2"),
+    Case("full_at_close", (1, 1)),
+    Case("last_barrier", (2, 2), env={"SEED": "77", "LINGERS_MS": "0"}),
     Case("sized", (1, 1)),
     Case("waiting", (1, 1)),
     Case("watched_calls", (1, 1)),
@@ -98,31 +100,9 @@ ALONE = (
 )
 """Programs of one card in a job with another host, where packets to itself take other code."""
 
-TIMED = (
-    *(Case(name, options=("--set", "send_words=32")) for name in CONFORMANCE),
-    *(Case(name) for name in ("collectives", "messages", "client_topics")),
-    Case("forks", (1, 1), ("ends",)),
-    Case("full_at_close", (1, 1)),
-    Case("last_barrier", (2, 2), env={"SEED": "77", "LINGERS_MS": "0"}),
-    Case("timed_costs", (1, 1)),
-    Case("timed_crowd", (4, 4)),
-    Case("timed_edges", (1, 1), ("openings",)),
-    *(
-        Case("timed_edges", (1, 1), (how,), ("--set", "send_words=16"), code=1)
-        for how in ("cached", "put", "long", "transfer")
-    ),
-    Case("timed_lives", (1, 1), ("two",)),
-    Case("timed_locks", (1, 1)),
-    *(Case("timed_ring", (2, 1), (how,)) for how in ("wait", "poll", "fifo")),
-    Case("timed_stuck", (1, 1), ("deadlock",), code=1),
-    *(Case("timed_stuck", (1, 1), (how,)) for how in ("last", "barrier", "late", "reopen")),
-)
-"""In timed mode: times and traces are those of one machine."""
-
 _NO_CARD = "opens no card"
 _PRELOAD = "is preloaded into another program"
 _LAUNCHER = "is a test of the launcher's own functions, without programs"
-_ONE_CARD = "has one card, in model time, which the coordinator has as on one machine"
 _STANDSTILL = "makes standstills: test_hosts_looks.py"
 _RESTART = "is killed and started again: test_hosts_return.py"
 _TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
@@ -130,6 +110,7 @@ _MEMORY = "makes cards of one job in its own process, whose memory it is"
 
 ELSEWHERE = {
     "collective_patient": "sets the clock of its process forward",
+    "forks": "gives a packet a millisecond, which another host may need",
     "checksum": _NO_CARD,
     "digest": _NO_CARD,
     "message_corpus": _NO_CARD,
@@ -149,10 +130,6 @@ ELSEWHERE = {
     "no_pidfd": _PRELOAD,
     "parts": _MEMORY,
     "lines": _MEMORY,
-    "timed_hostile": _MEMORY,
-    "timed_posix": _ONE_CARD,
-    "timed_signals": _ONE_CARD,
-    "timed_orphan": "kills its launcher by number, which is on another machine",
     "standstill": _STANDSTILL,
     "idle": _STANDSTILL,
     "looker": "outlives a launcher that is killed, which a host of a job does not",

@@ -257,7 +257,7 @@ def test_a_host_that_is_there_may_take_longer_to_start(emulator, hosts, tmp_path
     """It sends HOST_HERE and then gets no core for 9 s, as on a crowded machine."""
     slow = tmp_path / "slow"
     slow.write_text(
-        '#!/bin/sh\nprintf \'\\022tsh\\0\\0\\0\\0\'\nsleep 9\nexec ip netns exec "$1" "$2"\n'
+        '#!/bin/sh\nprintf \'\\021tsh\\0\\0\\0\\0\'\nsleep 9\nexec ip netns exec "$1" "$2"\n'
     )
     slow.chmod(0o700)
     options = [*hosts.options(1, 1), *PATIENT, "--launch-with", f"{slow} {{host}}"]
@@ -269,7 +269,7 @@ def test_hosts_that_are_there_but_never_ready(emulator, hosts, tmp_path):
     """The second one sends HOST_HERE and nothing else; vicrun waits 18 s for it."""
     stuck = tmp_path / "stuck"
     stuck.write_text(
-        "#!/bin/sh\ncase $1 in *b) printf '\\022tsh\\0\\0\\0\\0'; exec sleep 300;; esac\n"
+        "#!/bin/sh\ncase $1 in *b) printf '\\021tsh\\0\\0\\0\\0'; exec sleep 300;; esac\n"
         'exec ip netns exec "$1" "$2"\n'
     )
     stuck.chmod(0o700)

@@ -75,10 +75,9 @@ def name_of(pid):
     return Path(f"/proc/{pid}/comm").read_text("utf-8")
 
 
-@pytest.mark.parametrize("mode", [(), ("--mode", "timed")])
-def test_the_last_lines_of_statistics_are_of_all_hosts(emulator, hosts, mode):
+def test_the_last_lines_of_statistics_are_of_all_hosts(emulator, hosts):
     """--stats prints one table, in the order of the cards."""
-    options = [*hosts.options(1, 2), *PATIENT, *mode, "--stats"]
+    options = [*hosts.options(1, 2), *PATIENT, "--stats"]
     program = str(emulator.program("surprise"))
     job, ours = start(emulator, "--", program, options=options, stderr=subprocess.PIPE, text=True)
     with os.fdopen(ours) as stream:

@@ -10,7 +10,6 @@ from pathlib import Path
 import delay
 import namespaces
 import pytest
-from emulator_build import SMALL
 from test_hosts import PATIENT, run
 from test_hosts_delay import apart
 
@@ -98,29 +97,6 @@ def arrows_lead_from_calls(trace, arrivals):
     assert all(led[pair] for pair in ((0, 1), (0, 2), (2, 0), (1, 2), (2, 1)))
 
 
-def events(file):
-    """Return how often each event occurs, without thread and id, and the same of arrows."""
-    kept = json.loads(file.read_text())["traceEvents"]
-    texts: tuple[Counter, Counter] = Counter(), Counter()
-    for e in kept:
-        same = {key: e[key] for key in e if key not in ("tid", "id")}
-        texts[e["ph"] in "sf"][json.dumps(same)] += 1
-    return texts
-
-
-def test_model_time_is_one_clock_already(emulator, hosts, tmp_path):
-    """The trace has the events of one machine, and all arrows from calls to arrivals."""
-    timed = ["--mode", "timed", "--trace", str(tmp_path / "hosts.json")]
-    done = run(emulator, [*hosts.options(2, 1), *PATIENT, *timed], "exchange")
-    assert (done.returncode, done.stderr) == (0, "")
-    timed[-1] = str(tmp_path / "alone.json")
-    done = emulator.run(3, "exchange", options=[*SMALL, *timed])
-    assert (done.returncode, done.stderr) == (0, "")
-    far, near = (events(tmp_path / name) for name in ("hosts.json", "alone.json"))
-    assert far[0] == near[0]
-    assert far[1] >= near[1] > Counter()
-
-
 def test_a_full_disk(emulator, hosts):
     done = run(emulator, [*hosts.options(1, 1), *PATIENT, "--trace", "/dev/full"], "calls")
     assert done.returncode == 1
@@ -131,7 +107,7 @@ def test_a_full_disk(emulator, hosts):
 TALKS = """
 import os, struct, subprocess, sys, threading, time
 child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-END, TRACE = 0x6873740A, 0x6873740D
+END, TRACE = 0x6873740A, 0x6873740C
 def read(stream, n):
     text = b""
     while len(text) < n and (more := stream.read(n - len(text))):
