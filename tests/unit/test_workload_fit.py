@@ -9,7 +9,7 @@ from otf2_writer import Otf2
 from dvsim.cli.main import cli
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.fabrics import choose
-from dvsim.kinds.workload.fit import ping_pong, window
+from dvsim.kinds.workload.fit import measurements, ping_pong, window
 from dvsim.kinds.workload.graph import CALC, SEND, Builder
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.kinds.workload.session import replays
@@ -122,3 +122,87 @@ def test_what_cannot_be_fitted_is_said(tmp_path, fabric, text, message):
     Path(other).write_text(text)
     with pytest.raises(ScenarioError, match=message):
         replays(goal, fabric, {}, fit=[other])
+
+
+LATENCY = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n"
+BANDWIDTH = "# OSU MPI Bandwidth Test v5.6.2\n# Size      Bandwidth (MB/s)\n"
+CUDA = LATENCY.replace("MPI", "MPI-CUDA").replace("\n#", "\n# Send Buffer on DEVICE (D)\n#")
+SEVEN = "# OSU MPI Latency Test v7.5\n# Size  Avg Latency(us)"
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        (LATENCY + "8  1.5\n16  2\n", {8: 12_000, 16: 16_000}),
+        (LATENCY + "8  1.5\n\n" + BANDWIDTH + "1024  512\n", {8: 12_000, 1024: 128_000}),
+        (BANDWIDTH + "1024  512\n\n" + LATENCY + "8  1.5\n", {1024: 128_000, 8: 12_000}),
+        (LATENCY + "8  1.5\n" + LATENCY + "8  2.5\n64 4\n", {8: 20_000, 64: 32_000}),
+        (CUDA + "# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n1  1.5\n", {1: 12_000}),
+        (CUDA.replace("CUDA", "ROCM") + "# Size  Latency (us)\n1  1.5\n", {1: 12_000}),
+        (BANDWIDTH.replace("MPI", "MPI-CUDA") + "1024 512\n", {1024: 128_000}),
+        ("# OSU MPI Latency Test (Version 2.2)\n# Size\tLatency (us)\n8\t1.5\n", {8: 12_000}),
+        (SEVEN + "  Min Latency(us)  Iterations\n8  1.5  1.2  1000\n", {8: 12_000}),
+        (SEVEN + "  P50 Tail Lat(us)  P99 Tail Lat(us)\n8  1.5  1.4  7.25\n", {8: 12_000}),
+        (BANDWIDTH.replace("\n#", "\n# Datatype: MPI_CHAR.\n#").replace("s)\n", "s)  Validation\n")
+         + "1024  512  Pass\n", {1024: 128_000}),
+        ("module loaded: 3\n" * 2000 + "n01 2 cores\n\n" + LATENCY + "8  1.5\n", {8: 12_000}),
+        (LATENCY.replace("#", "[1,0]<stdout>:#") + "[1,0]<stdout>:8  1.5\n", {8: 12_000}),
+        (LATENCY.replace("#", "0: #") + "0: 8  1.5\n", {8: 12_000}),
+        ("\ufeff" + LATENCY.replace("\n", "\r\n") + "8  1.5\r\n", {8: 12_000}),
+        (LATENCY + "8  1.5\n# Intel MPI Benchmarks\n#bytes repetitions t[usec]\n8 1000 3.5\n",
+         {8: 12_000}),
+    ],
+)  # fmt: skip
+def test_osu_tables_of_latency_and_bandwidth_are_read(text, times, tmp_path):
+    (tmp_path / "osu.txt").write_bytes(text.encode())
+    found = measurements(tmp_path / "osu.txt")
+    assert {int(one.graph.size.max()): one.time_ns for one in found} == times
+
+
+OTHERS = (
+    """
+MPI Allreduce Latency, MPI-CUDA Allreduce Latency, MPI Broadcast Latency, MPI Barrier Latency,
+MPI Multiple Bandwidth / Message Rate, MPI Multi Latency, MPI Multi-threaded Latency, MPI Init,
+MPI Bi-Directional Bandwidth, MPI_Put Latency, MPI_Put-CUDA Bandwidth, MPI_Get Bandwidth,
+One Sided MPI_Put latency, MPI Non-Blocking Allreduce Latency, MPI Partitioned Latency,
+MPI Hello World, OpenSHMEM Put, UPC MEMPUT, NCCL Latency, MPI Persistent Latency
+""".replace("\n", " ")
+    .strip()
+    .split(", ")
+)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_tables_of_osu_are_refused_by_name(name, tmp_path):
+    other = f"# OSU {name} Test v7.3\n# Size       Avg Latency(us)\n8  2.5\n"
+    for number, text in ((1, other), (5, LATENCY + "8  1.5\n\n" + other)):
+        (tmp_path / "osu.txt").write_text(text)
+        with pytest.raises(ScenarioError) as caught:
+            measurements(tmp_path / "osu.txt")
+        (fault,) = caught.value.faults
+        assert (fault.file, fault.line) == (str(tmp_path / "osu.txt"), number)
+        assert name in fault.message
+        assert "osu_latency" in fault.message
+        assert "osu_bw" in fault.message
+
+
+def test_each_table_that_cannot_be_fitted_is_told(tmp_path):
+    lines = [
+        "# OSU MPI Allreduce Latency Test v7",
+        "8 2",
+        LATENCY + "8 nan",
+        "# OSU MPI_Get Latency Test",
+    ]
+    (tmp_path / "osu.txt").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ScenarioError) as caught:
+        measurements(tmp_path / "osu.txt")
+    assert [fault.line for fault in caught.value.faults] == [1, 3, 6]
+
+
+@pytest.mark.parametrize(
+    "text", ["8 1.5\n16 2\n", "hello\n", "#bytes #repetitions t[usec]\n8 1000 3\n"]
+)
+def test_a_file_of_no_format_is_told_what_can_be_fitted(text, tmp_path):
+    (tmp_path / "other.txt").write_text(text)
+    with pytest.raises(ScenarioError, match=r"other\.txt: .*OTF2.*SimGrid.*osu_latency and osu_bw"):
+        measurements(tmp_path / "other.txt")

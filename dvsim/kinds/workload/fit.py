@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import ScenarioError
+from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.fabrics import LOGGOPS, Chosen
 from dvsim.kinds.workload.graph import Builder, Graph
-from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.readers.formats import NO_FORMAT, read
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
@@ -39,7 +39,12 @@ WINDOW = 64  # messages of osu_bw before an answer
 ANSWER = 4  # bytes of that
 ROUNDS = 4  # of a ping-pong that is replayed
 
-_HEAD = re.compile(r"#\s*OSU MPI[\w ]* (?P<what>Latency|Bandwidth) Test")
+TAGGED = re.compile(r"^(\[[^\]]*\](<std\w+>)?:?\s*|\d+:\s+)")
+"""What launchers put before each line of a program."""
+_HEAD = re.compile(r"\s*#\s*OSU\s+(?P<what>.*?)(\s+Test\b.*|\s+v\d[\d.]*)?\s*$", re.IGNORECASE)
+_FITS = re.compile(r"MPI(-[\w-]+)?\s+(?P<what>Latency|Bandwidth)", re.IGNORECASE)
+READABLE = "point-to-point tables of osu_latency and osu_bw, each with its heading,"
+MOST_SIZE = 1 << 26  # bytes of a file that may have such tables
 MOST_DIGITS = 15  # of a size
 MOST_VALUE = 1e9
 _LINE = re.compile(r"\s*(?P<size>\d+)\s+(?P<value>\d+(\.\d*)?)(\s|$)")
@@ -69,39 +74,55 @@ def measurements(path: str | Path) -> list[Measurement]:
     Raises:
         ScenarioError: If it cannot be read, or has no times.
     """
-    rows = list(_table(Path(path)))
+    rows = list(_tables(Path(path)))
     if rows:
         return [Measurement(str(path), *row) for row in rows]
-    graph = read(path)
+    try:
+        graph = read(path)
+    except ScenarioError as error:
+        if any(fault.message.startswith(NO_FORMAT) for fault in error.faults):
+            told = f"; or {READABLE} can be fitted"
+            faults = [replace(fault, message=fault.message + told) for fault in error.faults]
+            raise ScenarioError(faults) from None
+        raise
     if not graph.traced_ns:
         raise ScenarioError.at(path, "has no times of its own, so nothing can be fitted to it")
     return [Measurement(str(path), graph, graph.traced_ns)]
 
 
-def _table(path: Path) -> Iterator[tuple[Graph, float]]:
-    """Yield a program and its time for each line of OSU's; nothing of other files."""
-    if not path.is_file():
+def _tables(path: Path) -> Iterator[tuple[Graph, float]]:
+    """Yield a program and its time for each line of OSU's tables; nothing of other files."""
+    if not path.is_file() or path.stat().st_size > MOST_SIZE:
         return
-    with path.open("rb") as file:
-        head = file.read(4096)
-    match = _HEAD.search(head.decode("utf-8", "replace"))
-    if match is None or b"\0" in head:
+    text = path.read_bytes().decode("utf-8-sig", "replace")
+    if "\0" in text[:4096]:
         return
-    any_line = False
-    text = path.read_text(encoding="utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        row = _LINE.match(line)
-        if row is None or float(row["value"]) == 0:
-            continue
-        if len(row["size"]) > MOST_DIGITS or float(row["value"]) > MOST_VALUE:
-            raise ScenarioError.at(path, f"is too large: {line.strip()[:40]}", line=number)
-        size, value, any_line = int(row["size"]), float(row["value"]), True
-        if match["what"] == "Latency":
-            yield ping_pong(size), 2 * ROUNDS * value * 1000
-        elif size:
-            yield window(size), WINDOW * size / value * 1000
-    if not any_line:
-        raise ScenarioError.at(path, f"has no line of a size and a {match['what'].lower()} above 0")
+    heading, what, rows, faults = 0, "", 0, []
+    lines = [TAGGED.sub("", line) for line in text.splitlines()]
+    for number, line in enumerate((*lines, "# OSU end"), 1):
+        row = _LINE.match(line) if what else None
+        if row is not None and float(row["value"]) > 0:
+            if len(row["size"]) > MOST_DIGITS or float(row["value"]) > MOST_VALUE:
+                raise ScenarioError.at(path, f"is too large: {line.strip()[:40]}", line=number)
+            size, value, rows = int(row["size"]), float(row["value"]), rows + 1
+            if what == "latency":
+                yield ping_pong(size), 2 * ROUNDS * value * 1000
+            elif size:
+                yield window(size), WINDOW * size / value * 1000
+        title = _HEAD.match(line)
+        if what and (title or (rows and line.lstrip().startswith("#"))):
+            if not rows:
+                message = f"has no line of a size and a {what} above 0"
+                faults.append(Fault(str(path), heading, "", message))
+            what = ""
+        if title is not None and number <= len(lines):
+            fits = _FITS.fullmatch(title["what"])
+            heading, what, rows = number, fits["what"].lower() if fits else "", 0
+            if fits is None:
+                message = f"is a table of '{title['what']}'; {READABLE} can be fitted"
+                faults.append(Fault(str(path), number, "", message))
+    if faults:
+        raise ScenarioError(faults)
 
 
 def ping_pong(size: int) -> Graph:

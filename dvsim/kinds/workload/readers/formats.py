@@ -22,6 +22,7 @@ from dvsim.kinds.workload.readers.calls import Options
 from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
 from dvsim.kinds.workload.readers.text import MOST_BYTES, refuse
 
+NO_FORMAT = "is of no format that can be read"
 HEAD = 4096  # bytes of a file that say what it is
 MOST_FILES = MOST_MEMBERS = 1 << 20
 BLOCK = 512  # of a tar: the first one says at its 257th byte that it is one
@@ -129,7 +130,7 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
                 raise _named(error, folder, str(path)) from None
     name = _format(given, head)
     if name is None:
-        refuse(given, None, f"is of no format that can be read: {_titles(FORMATS)}")
+        refuse(given, None, f"{NO_FORMAT}: {_titles(FORMATS)}")
     return FORMATS[name].read(FORMATS[name].files(given), options, str(path))
 
 
