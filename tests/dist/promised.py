@@ -4,8 +4,7 @@
 
     python tests/dist/promised.py      # writes promised.txt anew, after something was added
 
-libvic for compiled programs, commands and options, keys of scenarios and cards, names in Python,
-keys of what `--json` prints (json_keys.py).
+libvic for compiled programs, commands and options, keys of scenarios and cards, names in Python.
 A line that is no longer there breaks what somebody wrote before; it takes a version that may do so
 (docs/versions.md), and is refused until `dvsim/_version.py` has one. A file that has to say more
 than before is broken, too: so what a table requires is on one line.
@@ -21,7 +20,6 @@ from typing import Any
 
 import click
 from abi import lines_of
-from json_keys import json_keys
 from pydantic import TypeAdapter
 
 import dvsim
@@ -44,7 +42,7 @@ KEPT = Path(__file__).with_name("promised.txt")
 def promised() -> list[str]:
     """Return all lines, of the checkout that is installed."""
     lines = [f"libvic: {line}" for line in lines_of(emulator_prefix(), libvic())]
-    return sorted([*lines, *commands(cli, "dvsim"), *exits(), *files(), *names(), *json_keys()])
+    return sorted([*lines, *commands(cli, "dvsim"), *exits(), *files(), *names()])
 
 
 def commands(command: click.Command, path: str) -> Iterator[str]:

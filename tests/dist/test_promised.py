@@ -44,8 +44,6 @@ def test_the_list_belongs_to_this_version():
         "file: card link mtu is a size",
         "file: ScenarioFile loop = closed",
         "file: WorkloadTable message_bytes",
-        "json: dvsim run, a system: runs[].estimates[].value number",
-        "json: dvsim sweep --dry-run: points[].kept true or false",
         "python: dvsim.vic.Card",
         "python: dvsim.run: seed",
     ],

@@ -102,7 +102,7 @@ class LogGOPS:
         self.done += 1
         self.release(one, 0)
 
-    def do(self, time, turn, kind, one):  # noqa: PLR0912 - one for each kind of event
+    def do(self, time, turn, kind, one):
         graph = self.graph
         cpu, nic, size = int(graph.cpu[one]), int(graph.nic[one]), int(graph.size[one])
         rank, peer = graph.rank_of(one), int(graph.peer[one])
