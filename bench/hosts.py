@@ -111,7 +111,8 @@ class Bench:
 
     def lost(self, lose: Callable[[], None]) -> float:
         """Return how many ms after the second host is lost no card waits any more."""
-        command = [self.vicrun[0], *self.hosts.options(2, 1), "--", str(self.vic), "lost", "1"]
+        command = [self.vicrun[0], "--host-timeout", "400ms", *self.hosts.options(2, 1)]
+        command += ["--", str(self.vic), "lost", "1"]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as job:

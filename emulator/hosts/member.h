@@ -5,6 +5,8 @@
 #include "agent.h"
 #include "launcher.h"
 
+enum { HOST_DESCRIPTORS = 64 }; /* beside those of the cards */
+
 struct member {
     int from, to;        /* vicrun */
     uint64_t start_ns;   /* job_clock_ns; vicrun gives up a job that does not begin in HOSTS_SLOW_MS */

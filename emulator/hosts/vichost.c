@@ -182,8 +182,8 @@ int main(void)
     struct launch launch = {.options = &options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
                             .member = &member, .where = order.where, .boss = member.from, .hear = member_hear, .due = member_due,
                             .hand_over = member_results};
-    launch_prepare(options.job.here);
-    code = launch_make(&launch);
+    code = launch_prepare(options.job.here, HOST_DESCRIPTORS, order.where);
+    code = code == -1 ? launch_make(&launch) : code;
     code = code == -1 ? serve_open(&launch) : code;
     if (code == -1) {
         code = connect_all(&member, &launch, &order) ? host_run(&member, &launch, signals) : 1;

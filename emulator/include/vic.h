@@ -24,7 +24,8 @@
  *                          ever: no later opening gets the same handle.
  *             VIC_ERANGE   A card, counter or range of SRAM words does not exist.
  *             VIC_ESYS     Timed mode: there is no memory for a thread, at its first call.
- *   threads   Any number of threads of the process that opened the card may call at the same time.
+ *   threads   Any number of threads of the process that opened the card may call at the same time. A stack of
+ *             PTHREAD_STACK_MIN is enough; with VIC_DEBUG=1 calls need 8 KiB more.
  *   cancel    pthread_cancel(3), deferred only. Functional mode: a wait that sleeps ends its thread within 20 ms; it
  *             has taken nothing and has no part in a barrier. All other calls finish first and are no cancellation
  *             points: the other calls in functional mode, all calls in timed mode, and the calls of vic_message.h,

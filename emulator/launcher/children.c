@@ -61,6 +61,7 @@ static void become(const struct launch *launch, uint32_t card, pid_t parent, int
     }
     timed_pin(launch);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (set_streams(launch, card) && set_environment(launch, card)) {

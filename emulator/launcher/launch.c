@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +32,28 @@ void launch_have_streams(void)
     }
 }
 
-/* Four descriptors for each card, and some. */
-void launch_prepare(uint32_t cards)
+/* poll() takes so many for each card, whether they are open or not. */
+enum { DESCRIPTORS_PER_CARD = 4 };
+
+int launch_prepare(uint32_t cards, uint32_t others, const char *where)
 {
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    rlim_t needed = DESCRIPTORS_PER_CARD * (rlim_t)cards + others;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    struct rlimit limit = {0};
-    rlim_t needed = 4 * (rlim_t)cards + 64;
     getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < needed) {
+        rlim_t room = limit.rlim_max > others ? limit.rlim_max - others : 0;
+        fprintf(stderr, "vicrun: %s-n: %u cards need %ju file descriptors, of which this process may have %ju (ulimit -Hn): enough "
+                        "for %ju cards\n",
+                where != NULL ? where : "", cards, (uintmax_t)needed, (uintmax_t)limit.rlim_max,
+                (uintmax_t)(room / DESCRIPTORS_PER_CARD));
+        return 2;
+    }
     if (limit.rlim_cur < needed) {
-        limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+        limit.rlim_cur = needed;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+    return -1;
 }
 
 int launch_make(struct launch *launch)
@@ -53,7 +65,8 @@ int launch_make(struct launch *launch)
     }
     launch->memory = job_create(&launch->options->job, nonce);
     if (launch->memory < 0) {
-        return fail("cannot make the memory of the job");
+        return fail(errno == EFBIG ? "the memory of the job is larger than files may be here (ulimit -f)"
+                                   : "cannot make the memory of the job");
     }
     launch->job = job_attach(launch->memory, nonce, &why);
     launch->child = calloc(launch->options->job.cards, sizeof *launch->child);

@@ -71,10 +71,10 @@ struct launch {
 };
 
 /* launch.c. Descriptors 0 .. 2 are open; what programs leave behind comes to this process, which may open descriptors for
- * so many cards; the memory of a job and a place for each child, -1, or an exit code after saying why not; what is to be
+ * so many cards and for others, -1, or 2 after saying for how many cards they suffice; the memory of a job and a place for each child, -1, or an exit code after saying why not; what is to be
  * said and written when all programs have ended. */
 void launch_have_streams(void);
-void launch_prepare(uint32_t cards);
+int launch_prepare(uint32_t cards, uint32_t others, const char *where);
 int launch_make(struct launch *launch);
 void launch_finish(struct launch *launch, int signals);
 

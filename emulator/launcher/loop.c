@@ -28,6 +28,7 @@ int take_signals(void)
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of a call: EFBIG */
     signal(SIGCHLD, SIG_DFL); /* if it was ignored, children could not be waited for */
     int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) {

@@ -46,7 +46,7 @@ const char vicrun_usage[] =
     "  --hosts-file FILE the same, a line 'A N' for each\n"
     "  --launch-with COMMAND  what runs a command on {host} [ssh -o BatchMode=yes -o ConnectTimeout=6 {host}]\n"
     "  --interface NAME  where hosts listen for each other [what the name of the host stands for there]\n"
-    "  --host-timeout TIME  a host of which nothing is heard for so long has died [400ms]\n"
+    "  --host-timeout TIME  a host of which nothing is heard for so long has died [5s]\n"
     "  --check           report packets that reach a counter before it was preset\n"
     "  --stats           what each card did, on stderr at the end\n"
     "  --stats-fd FD     the same twice a second while the job runs: a line of JSON for each card\n"
@@ -65,7 +65,7 @@ static option_read read_cards, read_mode, read_card_file, read_set, read_reorder
     read_stats_fd, read_hosts, read_hosts_file;
 
 #define LAUNCH_WITH "ssh -o BatchMode=yes -o ConnectTimeout=6 {host}"
-#define HOST_TIMEOUT_NS UINT64_C(400000000)
+#define HOST_TIMEOUT_NS UINT64_C(5000000000)
 
 enum { JOIN = 9, CARD = 10, PREFIX = 16 }; /* places in the table */
 

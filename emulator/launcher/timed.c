@@ -2,6 +2,8 @@
  * otherwise. From one core to another a wake-up takes ten times as long as within one, and programs take
  * turns all the time. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -13,11 +15,36 @@
 
 static const uint64_t UNSTATED_NS = 10 * 1000 * 1000; /* is worth a word */
 
+/* What LD_PRELOAD is to begin with: libvic-threads.so, which lies beside this program as libvic does. Blanks and colons
+ * separate names there, and $ begins a word that is replaced: a path with those is named by a descriptor of this process. */
+static char hooks[PATH_MAX];
+
+static bool find_hooks(void)
+{
+    ssize_t length = readlink("/proc/self/exe", hooks, sizeof hooks - sizeof "../lib/libvic-threads.so");
+    char *end = length > 0 ? strrchr(hooks, '/') : NULL; /* the kernel names whole paths */
+    if (end == NULL) {
+        hooks[0] = 0;
+        return false;
+    }
+    strcpy(end, "/../lib/libvic-threads.so");
+    if (strpbrk(hooks, ": $") != NULL) {
+        int fd = open(hooks, O_RDONLY | O_CLOEXEC);
+        snprintf(hooks, sizeof hooks, "/proc/%d/fd/%d", (int)getpid(), fd);
+    }
+    return access(hooks, R_OK) == 0;
+}
+
 bool timed_make(struct launch *launch)
 {
     launch->core = -1;
     if (launch->job->config.mode != 1) {
         return true;
+    }
+    if (!find_hooks()) {
+        fprintf(stderr, "vicrun: timed: cannot read ../lib/libvic-threads.so, seen from this program, which keeps threads in "
+                        "model time: %s\n", strerror(errno));
+        return false;
     }
     launch->core = launch->job->config.model.spread ? -1 : sched_getcpu();
     launch->coordinator = coordinator_make(launch->job, launch_kill, launch);
@@ -40,30 +67,28 @@ void timed_pin(const struct launch *launch)
     }
 }
 
-/* In a child: libvic-threads.so, which lies beside this program as libvic does, comes before all libraries. False:
+/* Puts a text before what a variable has, or behind it. */
+static bool add_to(const char *name, const char *text, char between, bool before)
+{
+    const char *others = getenv(name);
+    if (others == NULL || *others == 0) {
+        return setenv(name, text, 1) == 0;
+    }
+    char *all = malloc(strlen(others) + strlen(text) + 2);
+    if (all != NULL) {
+        sprintf(all, "%s%c%s", before ? text : others, between, before ? others : text);
+    }
+    bool good = all != NULL && setenv(name, all, 1) == 0;
+    free(all);
+    return good;
+}
+
+/* In a child: the hooks come before all libraries, that of the address sanitizer as well, which is to let that pass. False:
  * no memory. */
 bool timed_preload(const struct launch *launch)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose library wants to be the first */
-    char here[PATH_MAX], all[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-    const char *others = getenv("LD_PRELOAD");
-    if (launch->job->config.mode != 1 || length <= 0) {
-        return true;
-    }
-    here[length] = 0;
-    *strrchr(here, '/') = 0; /* the kernel names whole paths */
-    snprintf(all, sizeof all, "%s/../lib/libvic-threads.so", here);
-    if (access(all, R_OK) == 0 && strpbrk(all, ": ") == NULL) { /* those separate names there */
-        if (others != NULL && *others != 0) {
-            snprintf(all + strlen(all), sizeof all - strlen(all), ":%s", others);
-        }
-        return setenv("LD_PRELOAD", all, 1) == 0;
-    }
-#else
-    (void)launch;
-#endif
-    return true;
+    return launch->job->config.mode != 1 ||
+           (add_to("LD_PRELOAD", hooks, ':', true) && add_to("ASAN_OPTIONS", "verify_asan_link_order=0", ':', false));
 }
 
 bool timed_start(struct launch *launch)
@@ -73,6 +98,20 @@ bool timed_start(struct launch *launch)
         fprintf(stderr, "vicrun: timed: no thread: %s\n", strerror(error));
     }
     return error == 0;
+}
+
+/* Programs whose threads and sleeps were not in model time, so that other times came out. */
+static void say_unhooked(struct launch *launch)
+{
+    for (uint32_t i = 0; launch->job->config.mode == 1 && i < launch->job->here; i++) {
+        uint32_t card = launch->job->first + i;
+        if (timed_card_of(launch->job, card)->unhooked != 0) {
+            fprintf(stderr,
+                    "vicrun: timed: card %u: its threads and sleeps were not in model time, as its program was loaded without "
+                    "libvic-threads.so: LD_PRELOAD must reach it, which set-user-ID programs do not allow\n", card);
+            launch->code = launch->code != 0 ? launch->code : 1;
+        }
+    }
 }
 
 /* What model time does not know of. */
@@ -98,6 +137,7 @@ static void say_unstated(const struct launch *launch)
 void timed_finish(struct launch *launch)
 {
     struct coordinator *all = launch->coordinator;
+    say_unhooked(launch);
     if (all == NULL) {
         return;
     }

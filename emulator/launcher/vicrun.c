@@ -35,9 +35,12 @@ int main(int argc, char **argv)
         return code;
     }
     struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = options.stats_fd, .boss = -1};
-    launch_prepare(options.job.cards);
+    enum { OTHERS = 16 };
     int signals = take_signals();
-    code = signals < 0 ? 1 : launch_make(&launch);
+    code = signals < 0 ? 1 : launch_prepare(options.job.cards, OTHERS, NULL);
+    if (code == -1) {
+        code = launch_make(&launch);
+    }
     if (code == -1) {
         code = serve_open(&launch);
     }

@@ -2,6 +2,7 @@
 #include "debug.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,19 @@ static void begin_line(char *to, size_t size, bool known, uint32_t number, uint6
     }
 }
 
+/* At once, and not by fprintf, whose own buffer of 8 KiB is more than small stacks have left. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char line[1100];
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    int before = cancel_off();
+    fwrite(line, 1, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1, stderr);
+    cancel_back(before);
+}
+
 void debug_log(const struct debug_call *call, int status, const char *names, const int64_t *values)
 {
     char begin[240], got[200], with[210] = "", took[40] = "";
@@ -102,10 +116,8 @@ void debug_log(const struct debug_call *call, int status, const char *names, con
     if (known && call->known) {
         snprintf(took, sizeof took, ", %.3f us", (double)(now - call->began_ns) / 1e3);
     }
-    int before = cancel_off();
-    fprintf(stderr, "%s%.*s(%s) = %s%s%s%s\n", begin, name_length(call->name), call->name, call->given,
-            status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(), with, took);
-    cancel_back(before);
+    say("%s%.*s(%s) = %s%s%s%s\n", begin, name_length(call->name), call->name, call->given,
+        status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(), with, took);
 }
 
 void debug_end(const struct debug_call *call, int status, const char *names, const int64_t *values)
@@ -118,7 +130,5 @@ void debug_refused(const vic_t *card)
 {
     char begin[240];
     begin_line(begin, sizeof begin, true, card->number, card->ops->time_ns(card), innermost);
-    int before = cancel_off();
-    fprintf(stderr, "%srefused: %s\n", begin, vic_error_detail());
-    cancel_back(before);
+    say("%srefused: %s\n", begin, vic_error_detail());
 }

@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 19, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 20, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -35,7 +35,7 @@ enum {
     MOST_CARDS = 65536,  /* what a header can name */
     MOST_SRAM = 1 << 22, /* words, likewise */
     RING_WORDS = 1 << 17, /* of a ring to other hosts */
-    RING_BATCH = 512,     /* packets that are written to it at once */
+    RING_BATCH = 128,     /* packets that are written to it at once: 2 KiB of the stack */
     LINE = 128           /* two cache lines: neighbours are fetched together */
 };
 

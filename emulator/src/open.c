@@ -1,8 +1,10 @@
 /* vic_open: finding the job and the card, or the reason why there is none. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cancel.h"
 #include "debug.h"
@@ -98,6 +100,46 @@ int open_named(const char *job_text, const char *card_text, const char *cards_te
     return open_card(job, (uint32_t)card, handle);
 }
 
+/* Did this program begin with VIC_JOB in its environment? Then it has removed it, to have a card of its own. */
+static bool began_with_job(void)
+{
+    FILE *file = fopen("/proc/self/environ", "re");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    while (file != NULL && !found && getdelim(&line, &room, 0, file) > 0) {
+        found = strncmp(line, "VIC_JOB=", 8) == 0;
+    }
+    free(line);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
+}
+
+/* Has a launcher started this program, or one of those that started it? */
+static bool is_launched(void)
+{
+    int process = getppid();
+    while (process > 1) {
+        char path[40], text[512] = ")"; /* so that there is one */
+        int parent = 0;
+        snprintf(path, sizeof path, "/proc/%d/stat", process);
+        FILE *file = fopen(path, "re");
+        if (file == NULL) {
+            return false;
+        }
+        text[1 + fread(text + 1, 1, sizeof text - 2, file)] = 0;
+        fclose(file);
+        if (strstr(text, "(vicrun)") != NULL || strstr(text, "(vichost)") != NULL) {
+            return true;
+        }
+        sscanf(strrchr(text, ')'), ") %*c %d", &parent); /* its name, before that, may have others in it */
+        process = parent;
+    }
+    return false;
+}
+
 static int open_usual(vic_t **card)
 {
     reason[0] = 0;
@@ -111,6 +153,12 @@ static int open_usual(vic_t **card)
     if (job != NULL) {
         return open_named(job, getenv("VIC_CARD"), getenv("VIC_CARDS"), card);
     }
+    static _Atomic bool alone; /* once: it is asked in the first opening only */
+    if (!atomic_load(&alone) && !began_with_job() && is_launched()) {
+        return refuse(VIC_ENOJOB, "VIC_JOB did not reach this program of a job (env -i, sudo): VIC_JOB, VIC_CARD, VIC_CARDS and, "
+                                  "in timed mode, LD_PRELOAD must");
+    }
+    atomic_store(&alone, true);
     struct job *loopback = job_loopback();
     return loopback != NULL ? open_card(loopback, 0, card) : refuse(VIC_ESYS, "no memory for the card");
 }

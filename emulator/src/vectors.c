@@ -3,7 +3,7 @@
 #include "packet.h"
 #include "watch.h"
 
-enum { BLOCK = 512 };
+enum { BLOCK = 128 }; /* 2 KiB of the stack: a thread may have no more than PTHREAD_STACK_MIN */
 
 struct vector {
     uint32_t dest;

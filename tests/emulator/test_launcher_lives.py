@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -157,6 +158,31 @@ def test_descriptors_for_many_cards(emulator, limit):
     assert (job.returncode, len(out.splitlines())) == (0, 16), errors
 
 
+def test_more_cards_than_descriptors_allow_are_refused_before_anything_starts(emulator):
+    """And as many as it says are enough for do start."""
+    before = ["sh", "-c", 'ulimit -n 60; exec "$@"', "sh"]
+    with start(emulator, "-n", "16", "--prefix", "echo", "x", before=before) as job:
+        out, errors = job.communicate(timeout=200)
+    assert (job.returncode, out) == (2, "")
+    possible = re.search(r"enough for (\d+) cards", errors)[1]
+    with start(emulator, "-n", possible, "--prefix", "echo", "x", before=before) as job:
+        out, errors = job.communicate(timeout=200)
+    assert (job.returncode, len(out.splitlines())) == (0, int(possible)), errors
+
+
+def test_a_job_that_is_larger_than_files_may_be_is_refused_in_words(emulator):
+    """Programs get the signal as usual."""
+    before = ["sh", "-c", 'ulimit -f 8192; exec "$@"', "sh"]
+    with start(emulator, "--set", "sram=33554432", "echo", "x", before=before) as job:
+        out, errors = job.communicate(timeout=200)
+    assert (job.returncode, out) == (1, ""), errors
+    assert "ulimit -f" in errors
+    with start(emulator, "grep", "SigIgn", "/proc/self/status", before=before) as job:
+        out, errors = job.communicate(timeout=200)
+    assert job.returncode == 0, errors
+    assert int(out.split()[1], 16) >> (signal.SIGXFSZ - 1) & 1 == 0
+
+
 def preloaded(vicrun, **environment):
     """Return what a timed program has before all libraries."""
     done = subprocess.run(
@@ -174,11 +200,10 @@ def test_threads_of_timed_programs_are_those_that_lie_beside_vicrun(emulator, tm
     alone = tmp_path / "bin" / "vicrun"
     alone.parent.mkdir()
     shutil.copy(here, alone)
-    assert preloaded(alone, LD_PRELOAD="libm.so.6") == "libm.so.6"
-    apart = tmp_path / "a folder"  # a space would separate two names there
-    shutil.copytree(emulator.prefix / "lib", apart / "lib")
-    shutil.move(alone.parent, apart / "bin")
-    assert preloaded(apart / "bin" / "vicrun", LD_PRELOAD="") == ""
+    done = subprocess.run(
+        [alone, *TIMED, "true"], capture_output=True, text=True, check=False, timeout=200
+    )
+    assert (done.returncode, "libvic-threads.so" in done.stderr) == (1, True), done.stderr
 
 
 def test_programs_of_a_timed_job_may_run_on_all_cores(emulator):

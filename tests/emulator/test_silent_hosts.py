@@ -59,7 +59,7 @@ def test_a_host_that_was_never_heard_of_is_lost(emulator, tmp_path):
     program = [Path(emulator.program("opens")), "wait", mark]
     done = job(emulator, tmp_path, mute, 'exec "$@"', cards="a:1,b:1", program=program)
     assert (done.returncode, DIED in done.stdout) == (1, True)
-    assert "host a: host b has not been heard of for 400 ms: the job ends" in done.stderr
+    assert "host a: host b has not been heard of for 5000 ms: the job ends" in done.stderr
     assert gone(mark)
 
 

@@ -4,7 +4,7 @@
 #include "remote.h"
 
 enum {
-    BLOCK = 512,       /* headers fetched from SRAM at a time */
+    BLOCK = 128,       /* headers fetched from SRAM at a time */
     RUN_MOST = 1 << 30 /* words of a run: a tally counts 32 bits */
 };
 

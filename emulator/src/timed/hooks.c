@@ -227,7 +227,7 @@ static bool yields(void)
     return me != NULL;
 }
 
-void timed_hook(void)
+void timed_hook(struct timed *own)
 {
     static const struct thread_hooks ours = {.begins = begins, .runs = runs, .failed = failed, .joins = joins,
                                              .detaches = detaches, .is_own = is_own, .may_wait = may_wait, .waits = waits,
@@ -235,5 +235,7 @@ void timed_hook(void)
     thread_hooks_ptr *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
     if (hooks != NULL) {
         *hooks = &ours;
+    } else {
+        own->shared->unhooked = 1;
     }
 }

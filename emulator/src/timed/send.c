@@ -29,7 +29,7 @@ static int wait_for_room(struct member *me, size_t wanted, size_t *some, uint64_
     return status;
 }
 
-enum { CHUNK = POST_MOST / 2 };
+enum { CHUNK = 64 }; /* 1 KiB of the stack */
 
 /* Store n items of `each` words; the next item is at me->clock + step + crossing. */
 static int store_packets(struct member *me, struct post post, const uint64_t *words, size_t n, unsigned each)

@@ -35,7 +35,7 @@ static int open_card(struct vic *card)
     own->pcie = model_pcie(&card->job->config);
     pthread_mutex_init(&own->lock, NULL);
     timed_known(own);
-    timed_hook();
+    timed_hook(own);
     int status = timed_join(own);
     if (status != VIC_OK) {
         dispose(card);

@@ -187,7 +187,7 @@ int timed_join(struct timed *own);  /* the process is in, from the time of its t
 void timed_leave_job(struct timed *own); /* the card is closed */
 void timed_forget(struct timed *own);
 void timed_known(struct timed *own); /* one more of the process, until timed_forget */
-void timed_hook(void); /* hooks of threads that are going to be made, see threads/hooks.h */
+void timed_hook(struct timed *own); /* hooks of threads that are going to be made, see threads/hooks.h */
 struct member *timed_announce(struct timed *own, struct member *maker); /* NULL: no memory */
 void timed_begin(struct member *me); /* an announced thread, in it: returns when it is its turn */
 void timed_unannounce(struct member *member);
