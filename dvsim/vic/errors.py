@@ -45,7 +45,7 @@ class Closed(VicError):
 
 
 class NoJob(VicError):
-    """VIC_ENOJOB: VIC_JOB is set, but names no job that can be joined."""
+    """VIC_ENOJOB: VIC_JOB names no job that can be joined, or did not reach a program of a job."""
 
 
 class SystemRefused(VicError):

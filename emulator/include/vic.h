@@ -99,7 +99,7 @@ enum {
     VIC_ENOSPC = -4,  /* no space in SRAM, counters, a table or the buffer of the caller */
     VIC_EPEER = -5,   /* a card of the job died, or ended and cannot do what this call waits for */
     VIC_ECLOSED = -6, /* the card, its messages or its client is closed, or the job has ended */
-    VIC_ENOJOB = -7,  /* VIC_JOB is set, but names no job that this library can join */
+    VIC_ENOJOB = -7,  /* VIC_JOB names no job that this library can join, or did not reach a program of a job */
     VIC_ESYS = -8,    /* the operating system refused something, most likely memory */
     VIC_ERANGE = -9,  /* no such address, counter or card */
     VIC_EAGAIN = -10  /* vic_try_send: a full FIFO stopped a packet, and the call does not wait */
@@ -134,7 +134,8 @@ struct vic_attr {
 };
 
 /* Open the card that the environment names (VIC_JOB, VIC_CARD, VIC_CARDS, which only the launcher sets). Without
- * VIC_JOB the program has one card, in loopback. SRAM, counters and FIFO are as the last owner of the card left them,
+ * VIC_JOB the program has one card, in loopback; but if a launcher started it and its environment was cleared since
+ * (env -i, sudo), VIC_ENOJOB. SRAM, counters and FIFO are as the last owner of the card left them,
  * even if it was killed in the middle of a call; in a new job all are 0.
  * Environment: VIC_INFO=1 prints every setting in force on stderr. VIC_DEBUG=1 prints a line for every call of these
  * headers except vic_relax and the book-keeping: card, time, arguments, status, duration. VIC_CHECK=1 reports, once
