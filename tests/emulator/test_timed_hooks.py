@@ -38,7 +38,10 @@ def test_a_program_without_hooks_fails_the_job(emulator, before):
     assert done.returncode == 1, done.stdout
     assert "libvic-threads.so" in done.stderr
     done = run(
-        emulator.prefix / "bin" / "vicrun", *before.split(), emulator.program("hooked"), options=SMALL
+        emulator.prefix / "bin" / "vicrun",
+        *before.split(),
+        emulator.program("hooked"),
+        options=SMALL,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
