@@ -129,10 +129,14 @@ class Template:
         return frozenset({*value_hints(kind.Spec), *self.document.data})
 
     @cached_property
+    def base(self) -> Spec | None:
+        """The scenario as it is in its files; None if it is no valid one alone."""
+        return _built(self.document.copy(), self.path)[0]
+
+    @cached_property
     def _keys(self) -> list[str]:
         """Every key of the scenario as it is in its files, in full."""
-        scenario, _ = _built(self.document.copy(), self.path)
-        return [] if scenario is None else scenario.every_key()
+        return [] if self.base is None else self.base.every_key()
 
 
 def template(name_or_path: str | os.PathLike[str]) -> Template:

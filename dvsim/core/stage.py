@@ -21,7 +21,7 @@ YOUNG = 100_000
 
 
 class Clock(simpy.Environment):
-    """Simulated time in integer picoseconds, with a count of the events scheduled.
+    """Simulated time in integer picoseconds, with a count of the events that were scheduled.
 
     Args:
         observer: Who looks on, if anybody does.
@@ -87,9 +87,9 @@ class Clock(simpy.Environment):
 
     def wait(self, ps: int) -> simpy.Event:
         """Return the event of so many picoseconds later; it is over if there are none to wait."""
-        self.events += 1
         if not ps:
             return self._at_once
+        self.events += 1
         event = Happening(self)
         event._ok, event._value = True, None
         heappush(self._queue, (self._now + ps, simpy.events.NORMAL, self.events, event))
@@ -124,8 +124,7 @@ class Stop(simpy.Event):
 class Happening(simpy.Event):
     """An event that is over as soon as it happens: who waits for it goes on within the call.
 
-    SimPy would schedule it for the same time, after all that is to happen then; it counts all the
-    same.
+    SimPy would schedule it for the same time, after all that is to happen then.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -136,7 +135,6 @@ class Happening(simpy.Event):
     def happen(self, value: object = None, ok: bool = True) -> Happening:
         """Let it happen, with a value for who waits, or the error with which it fails."""
         self._ok, self._value = ok, value
-        self.env.events += 1  # type: ignore[attr-defined]  # of a Clock
         callbacks, self.callbacks = self.callbacks, None  # type: ignore[assignment]
         for callback in callbacks:
             callback(self)
@@ -231,32 +229,22 @@ class All(Happening):
 
 
 class Through(Happening):
-    """A batch that is through when all of so many parts are, and what is done then.
-
-    It counts the events of a process that waits for all of them.
-    """
+    """A batch that is through when all of so many parts are, and what is done then."""
 
     def __init__(self, clock: Clock, parts: int, then: Callable[[], object]) -> None:
         super().__init__(clock)
         self._missing, self._then = parts, then
-        clock.events += 1
 
     def part(self) -> None:
         """Let one of the parts be over."""
-        clock = self.env
-        clock.events += 1  # type: ignore[attr-defined]  # of a Clock
         self._missing -= 1
         if not self._missing:
-            clock.events += 1  # type: ignore[attr-defined]
             self._then()
             self.happen()
 
 
 class Inbox(Generic[Item]):
-    """What waits for one process, first come, first served.
-
-    It counts the events of a `simpy.Store`, but who waits for an item has it at once.
-    """
+    """A queue of one process, first come, first served: who waits for an item has it at once."""
 
     def __init__(self, clock: Clock) -> None:
         self.items: deque[Item] = deque()
@@ -265,7 +253,6 @@ class Inbox(Generic[Item]):
 
     def put(self, item: Item) -> None:
         """Add an item."""
-        self._clock.events += 1
         if self._taker is None:
             self.items.append(item)
         else:
@@ -301,7 +288,6 @@ class Stage:
         self._batch: tuple[int, Callable[[], object]] | None = None  # at work
         self._work_ps = 0
         self._end = Call(clock, self._ended)
-        clock.events += 1  # a process of SimPy begins
 
     def work_ps(self, messages: int) -> int:
         """Return how long a batch of `messages` takes, in picoseconds."""
@@ -314,9 +300,8 @@ class Stage:
         return done
 
     def take(self, messages: int, done: Callable[[], object]) -> None:
-        """Queue a batch, and call a function at its end, which counts that event."""
+        """Queue a batch, and call a function at its end."""
         clock = self.clock
-        clock.events += 2  # into a `simpy.Store`, and out of it
         self._waiting.append((messages, done))
         if clock.observer is not None:
             self._show(clock.observer)

@@ -230,13 +230,13 @@ class Spec(Table):
         """
         spec, vary = self.put(key, value), []
         for table in self.vary:
-            rows = [row for row, other in enumerate(table.get(key, ())) if other == value]
-            chosen = {
-                other: tuple(values[row] for row in rows) if rows else values
-                for other, values in table.items()
-                if other != key
-            }
-            if len(rows) == 1:
+            own = table.get(key, ())
+            rows = [row for row, other in enumerate(own) if other == value] or range(len(own))
+            rows = rows if own else range(len(next(iter(table.values()))))
+            others = {other: values for other, values in table.items() if other != key}
+            kept = dict.fromkeys(tuple(values[row] for values in others.values()) for row in rows)
+            chosen = dict(zip(others, zip(*kept, strict=True), strict=False))
+            if own and len(kept) == 1:
                 for other, (only,) in chosen.items():
                     spec = spec.put(other, only)
             elif chosen:

@@ -74,7 +74,7 @@ def of_points(
             name: {replications[r]: column[r] for r in own if column[r] == column[r]}
             for name, column in columns.items()
         }
-        inner = {key: _plain(value) for key, value in keys.items()}
+        inner = {key: text_or_number(value) for key, value in keys.items()}
         note = note_of([notes[row] for row in own]) if notes else ""
         entries.append(PointNumbers(inner, each, note=note))
     return entries
@@ -90,7 +90,8 @@ def note_of(notes: Sequence[str]) -> str:
     return f"{texts[0]}{count}" if texts else ""
 
 
-def _plain(value: object) -> float | str:
+def text_or_number(value: object) -> float | str:
+    """Return a value of a scenario as a table of points has it."""
     converted = plain(value)
     if converted is None:
         return "none"

@@ -170,7 +170,7 @@ EVENTS = {
     "osu-qpid/latency": 6236, "zeromq/latency": 1175, "zeromq/buffers": 12503,
     "zeromq/throughput": 6633,
 }  # fmt: skip
-"""Events of a run, on the average over the points."""
+"""What SimPy would schedule in a run, on the average over the points."""
 
 
 def test_studies_of_messaging_cost_about_what_their_events_do():

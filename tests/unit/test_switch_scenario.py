@@ -283,7 +283,7 @@ def test_a_value_on_the_command_line_is_not_varied_any_more(tmp_path):
     scenario = load(small(tmp_path, more), ["traffic.load=0.4"])
     assert scenario.points == ({"height": 4}, {"height": 8})
     assert scenario.at(1).traffic.load == 0.4
-    varied = load(small(tmp_path, more), ["traffic.load=0.4", "vary=[{load=[0.5,0.6]}]"])
+    varied = load(small(tmp_path, more), ["vary=[{load=[0.5,0.6]}]"])
     assert varied.points == ({"load": 0.5}, {"load": 0.6})
 
 

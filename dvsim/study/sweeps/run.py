@@ -22,6 +22,7 @@ from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
 from dvsim.study.folder import clear_room, make_room
 from dvsim.study.manifest import build_manifest
+from dvsim.study.point_numbers import text_or_number
 from dvsim.study.precision import shares_of
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
@@ -42,6 +43,7 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         trials: Each of them as it is run.
         how: Version, seed and replications.
         precision: How well each point shall be known instead, see `dvsim.study.precision`.
+        own_keys: What the scenario varies itself.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Sweep(Design[PointTrial, list[Outcome]]):
     trials: Sequence[PointTrial | Refused]
     how: How
     precision: float | None = None
+    own_keys: Sequence[str] = ()
 
     def plan(self) -> Plan[PointTrial, list[Outcome]]:
         """Ask for all points that are valid."""
@@ -130,7 +133,8 @@ def prepare(
     base = scenario if isinstance(scenario, Template) else template(scenario)
     trials = trials_of(base, points, overrides, how, scale, looks, progress)
     name = next(trial.scenario.name for trial in trials if isinstance(trial, PointTrial))
-    return Sweep(name, points, trials, how, precision)
+    tables = base.document.data.get("vary", [])
+    return Sweep(name, points, trials, how, precision, [key for own in tables for key in own])
 
 
 def run(
@@ -178,8 +182,8 @@ def run(
 
 def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> SweepResult:
     keys, units = keys_of(sweep.points)
-    units = dict(units)
-    rows = []
+    units, rows = dict(units), []
+    together = _together(sweep)
     for trial, (point_numbers, times, folder, error) in zip(sweep.trials, outcomes, strict=True):
         own = keys[trial.number]
         if error:
@@ -188,8 +192,9 @@ def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> Sweep
         assert isinstance(trial, PointTrial)
         shares = shares_of(point_numbers, kind_of(trial.scenario).headline)[1]
         for item, share in zip(point_numbers, shares, strict=True):
-            all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
-            units |= {key: "" for key in item.inner if key not in units}
+            fixed = {key: text_or_number(trial.scenario.get(key)) for key in together}
+            all_keys = own | {k: v for k, v in (fixed | dict(item.inner)).items() if k not in own}
+            units |= {key: "" for key in all_keys if key not in units}
             known = kind_of(trial.scenario).metrics(trial.scenario)
             units |= {name: known[name] for name in item.results}
             known_to = share if times > 1 else math.nan
@@ -200,6 +205,22 @@ def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> Sweep
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
     )
     return SweepResult(sweep.name, every, tuple(names), units, table, {})
+
+
+def _together(sweep: Sweep) -> list[str]:
+    """Return what the scenario varies together with keys of the sweep, if it differs.
+
+    Each point has one value of it then, and no row of its own for each.
+    """
+    scenarios = [trial.scenario for trial in sweep.trials if isinstance(trial, PointTrial)]
+    swept = {key.rpartition(".")[2] for key, _ in sweep.points[0].values}
+    fixed = [key for key in sweep.own_keys if key not in swept]
+    values = {key: {text_or_number(one.get(key)) for one in scenarios} for key in fixed}
+    return [
+        key
+        for key, own in values.items()
+        if len(own) > 1 and not any(key in one.keys for one in scenarios)
+    ]
 
 
 def _manifest(

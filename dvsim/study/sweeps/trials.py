@@ -112,6 +112,7 @@ def trials_of(
             shown.done("before the first run", 1, {})
             try:
                 spec = template.resolved([*overrides, *point.settings]).scenario
+                spec = _with_one_row(spec, template.base, point)
                 scenario = spec.scaled(1.0 if scale is None else scale)
                 check_extent([scenario], looks[-1])
             except ScenarioError as refused:
@@ -129,6 +130,20 @@ def trials_of(
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
+
+
+def _with_one_row(spec: Spec, base: Spec | None, point: Point) -> Spec:
+    """Return a point with one value of what its scenario varies together with a swept key.
+
+    Where the scenario does not have the value of that key, the others have their first.
+    """
+    swept = {key.rpartition(".")[2] for key, _ in point.values}
+    for table in () if base is None else base.vary:
+        if any(spec.value(key) not in table[key] for key in swept.intersection(table)):
+            for key in spec.keys:
+                if key in table:
+                    spec = spec.fixed(key, table[key][0])
+    return spec
 
 
 def _check_alone(
