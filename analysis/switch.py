@@ -55,7 +55,8 @@ def theory(name: str, metric: str, study: PointsStudy) -> pd.DataFrame:
 
 # %%
 study = studies["zero-load"]
-hops = study.histograms[study.histograms["kind"] == "hops"].set_index("value")["packets"]
+histograms = study.tables["histograms"]
+hops = histograms[histograms["kind"] == "hops"].set_index("value")["packets"]
 law = study.theory[study.theory["metric"].str.startswith("hops:")]
 law = law.set_index(law["metric"].str.removeprefix("hops:").astype(int))["value"]
 figure, axes = plt.subplots(figsize=(7.5, 3.4))

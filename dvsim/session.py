@@ -19,8 +19,8 @@ from dvsim.study.arguments import (
 )
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Result, Runs, execute
-from dvsim.study.precision import wider
-from dvsim.study.statistics import STEPS
+from dvsim.study.precision import needs
+from dvsim.study.stopping import MOST
 
 
 def run_scenarios(
@@ -37,7 +37,7 @@ def run_scenarios(
     command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
     precision: float | None = None,
     more: Callable[[Sequence[Result]], Sequence[bool]] | None = None,
-    steps: Sequence[int] = STEPS,
+    steps: Sequence[int] = (),
 ) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
@@ -53,8 +53,9 @@ def run_scenarios(
             and of the resolved scenario. None takes 1, and of an emulated run what makes it short,
             see `dvsim.kinds.rabbitmq.size.own_scale`.
         backend: ``"sim"``, ``"emu"``, or how to emulate.
-        precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of what is
-            asked is at most this share of it, see `dvsim.study.precision`. 30 may be too few.
+        precision: Instead of `replications`: 3 to 30, as many as it takes by a pilot that half of
+            the 95 % interval of what is asked is at most this share of it, see
+            `dvsim.study.precision` and `dvsim.study.stopping`. 30 may be too few.
             None takes 0.05 of simulated runs where nothing else says how many replications there
             are.
         more: Instead of both: from the results so far to whether each needs more replications.
@@ -69,9 +70,10 @@ def run_scenarios(
     emulation = backend_of(backend)
     if replications is None and precision is None and more is None and emulation is None:
         precision = DEFAULT_PRECISION
+    needed = None
     if precision is not None:
         check_precision(precision)
-        more = partial(wider, share=precision)
+        needed, replications = partial(needs, precision=precision), MOST
     if more is not None:
         replications = steps[0]
     times = DEFAULT_REPLICATIONS["sim" if emulation is None else "emu"]
@@ -88,4 +90,4 @@ def run_scenarios(
     ]
     with lasting():
         by = Runs(seed, out, force, workers, emulation, progress, command)
-        return execute(Variants(trials, more, steps[1:]), by)
+        return execute(Variants(trials, times=needed, more=more, steps=steps[1:]), by)

@@ -105,7 +105,8 @@ def limit(
     from dvsim.study.limit import find_limits
     from dvsim.study.limit.axis import axis_of
     from dvsim.study.limit.criterion import parse_criterion
-    from dvsim.study.limit.search import confidence_of, steps_of
+    from dvsim.study.limit.search import steps_of
+    from dvsim.study.stopping import confidence_of
 
     if precision is not None:
         check_alone(precision, replications)

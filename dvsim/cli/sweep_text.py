@@ -9,7 +9,8 @@ from dvsim.cli.plain_text import wrapped
 from dvsim.contract.find import kind_of
 from dvsim.errors import PointsFailed, ScenarioError, nearest
 from dvsim.study.points import finite
-from dvsim.study.statistics import STEPS
+from dvsim.study.stopping import LEAST
+from dvsim.study.stopping import MOST as MOST_TIMES
 from dvsim.study.sweep_table import SweepResult, short_names
 from dvsim.study.sweeps.trials import PointTrial, Refused
 from dvsim.study.swept_points import SweptPoints
@@ -114,8 +115,9 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
 def _each_text(sweep: Sweep) -> str:
     if sweep.precision is None:
         return f"{sweep.how.replications} replications each"
-    span = f"{STEPS[0]} to {STEPS[-1]}"
-    return f"{span} replications each, for a precision of {100 * sweep.precision:g}%"
+    return (
+        f"{LEAST} to {MOST_TIMES} replications each, for a precision of {100 * sweep.precision:g}%"
+    )
 
 
 def swept_json(swept: SweepResult) -> dict[str, Any]:

@@ -122,24 +122,14 @@ def _base_of(scenario: Spec) -> Spec | None:
 def _kept(
     options: RunOptions, run: Run | PointsStudy, base: Spec, backend: str | Emulation
 ) -> Pair | None:
-    """Return a changed result and the unchanged one, both kept with equally many replications.
-
-    Where they ended after different numbers, these are the most that are kept of both. None if the
-    unchanged scenario has no result that is whole.
-    """
+    """Return a changed result and the unchanged one; None if that has none that is whole."""
     from dvsim.contract.kind import How
     from dvsim.study.arguments import backend_of
-    from dvsim.study.statistics import STEPS
     from dvsim.study.store import find_kept
 
     how = How(str(run.manifest.get("version")), run.seed, run.replications, backend_of(backend))
     try:
-        for times in (run.replications, *(n for n in reversed(STEPS) if n < run.replications)):
-            fewer = replace(how, replications=times)
-            other = find_kept(fewer, options.out, base)
-            own = run if fewer == how else find_kept(fewer, options.out, run.scenario)
-            if own is not None and other is not None:
-                return own, other
+        other = find_kept(how, options.out, base)
     except RunFailed:  # nobody asked for it
-        pass
-    return None
+        return None
+    return None if other is None else (run, other)

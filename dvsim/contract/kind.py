@@ -50,16 +50,24 @@ class How:
 
     Attributes:
         version: Of dvsim, see `dvsim.core.code`.
-        seed, replications: Replication 1 .. `replications` of `seed`.
+        seed, replications: Replication `first` .. `replications` of `seed`.
         emulation: How real programs are run; None simulates.
-        begun: Results of fewer replications, by question: a kind may go on from them.
+        first: Those before it are there already.
+        pilot: Whether they only tell how many of another seed are needed, see
+            `dvsim.study.stopping`.
     """
 
     version: str
     seed: int
     replications: int
     emulation: Any = None
-    begun: Mapping[str, Own] = field(default_factory=dict, compare=False)
+    first: int = 1
+    pilot: bool = False
+
+    @property
+    def numbers(self) -> range:
+        """The replications that are run."""
+        return range(self.first, self.replications + 1)
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ class Metric(NamedTuple):
         axis: Its unit on an axis, where that needs other words than `unit`.
         written: Its unit behind a figure in a text; None takes `unit`.
         shown: Whether a table for people has it.
+        signed: Whether it may be negative. The interval of one that may not ends at 0.
         of: The formula, from a result to its mean; None of what `replicate` gives by its name.
     """
 
@@ -102,7 +111,13 @@ class Metric(NamedTuple):
     axis: str = ""
     written: str | None = None
     shown: bool = False
+    signed: bool = True
     of: Callable[[Any], float] | None = None
+
+
+def unsigned(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return metrics of which none may be negative."""
+    return {name: metric._replace(signed=False) for name, metric in metrics.items()}
 
 
 class Reading(Protocol):

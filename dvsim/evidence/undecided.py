@@ -1,11 +1,11 @@
 """Which runs need more replications for the verdicts of a validation, and which do not.
 
-A verdict is decided where it would be the same at both ends of the 95 % interval of its value: a
+A verdict is decided where it would be the same at both ends of the interval of its value, whose
+confidence is such that all looks together err in 5 % at most (`dvsim.study.stopping`): a
 claim whose interval lies in the claimed range or outside of it; a column whose statistics are all
 within tolerance, or one of them outside; a goal that is met, or missed, whatever becomes of the
-statistics whose intervals reach over its bound. More replications would not turn it, but with the
-chance that the interval says. A statistic alone is no verdict: where its interval reaches over its
-tolerance, only a column that rests on it is open.
+statistics whose intervals reach over its bound. A statistic alone is no verdict: where its interval
+reaches over its tolerance, only a column that rests on it is open.
 
 A goal counts statistics of several runs. The dearest of those that leave it open is not asked for
 more replications while there is a cheaper one.
@@ -14,6 +14,7 @@ more replications while there is a cheaper one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,9 +28,10 @@ from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.scenario.reference import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate
+from dvsim.study.stopping import VERDICT_STEPS, deciding
 
-STEPS = (3, 4, 6, 10)
-"""Replications after which the verdicts are looked at; the last is the full run."""
+STEPS = VERDICT_STEPS
 
 Holds = Callable[[float], bool]
 
@@ -52,9 +54,15 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
         validation: Of the runs, all of at least two replications.
         runs: Those runs.
     """
-    names = {name for claim in validation.claims if claim.edge for name in claim.scenarios}
-    rows = [row for row in validation.rows if row.reading == "as printed"]
+    names = {
+        name for claim in validation.claims if claim.edge or claim.open for name in claim.scenarios
+    }
     compared: dict[str, Any] = {run.scenario.name: run for run in runs}
+    rows = [
+        _deciding(row, compared[row.scenario])
+        for row in validation.rows
+        if row.reading == "as printed"
+    ]
     for column in validation.columns:
         own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
         decided = list(_parts(column, own, compared[column.scenario]))
@@ -71,6 +79,13 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
             by_cost = sorted(candidates, key=lambda name: (_seconds(compared[name]), name))
             names.update(by_cost[:-1] or by_cost)
     return frozenset(names)
+
+
+def _deciding(row: Row, run: Run) -> Row:
+    """Return a row with the interval that decides."""
+    known = Estimate(row.simulated, row.low, row.high)
+    _, low, high = deciding(known, run.replications, STEPS)
+    return replace(row, low=low, high=high)
 
 
 def _seconds(run: Run) -> float:
@@ -102,7 +117,8 @@ def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[boo
         interval = run.by_statistic.get((column.column, counted, "empty"))
         if interval is not None:
             middle = (least + most) / 2
-            yield _decided(lambda share: least - slack <= share <= most + slack, middle, *interval)
+            wide = deciding(interval, run.replications, STEPS)
+            yield _decided(lambda share: least - slack <= share <= most + slack, middle, *wide)
 
 
 def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:

@@ -97,6 +97,7 @@ class ClaimVerdict:
             is true; ``exact`` where it follows from the structure.
         edge: The interval reaches over an edge of the claimed range, so that chance may have
             decided.
+        open: So does the wider one that decides whether more replications are asked for.
         basis: What the value owes to this claim: a parameter, or a published column that it speaks
             of, was chosen to agree (``fitted``); it follows from the structure, the workload or a
             number that the source states, whatever the model does (``by definition``); or neither.
@@ -121,6 +122,7 @@ class ClaimVerdict:
     high: float | None = None
     interval: str = "-"
     edge: bool = False
+    open: bool = False
     basis: Basis = "not fitted"
     fitted_to: tuple[str, ...] = ()
     explanation: str = ""

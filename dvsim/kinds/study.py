@@ -55,7 +55,7 @@ def studies(
     groups = [list(_tasks(kind, own, how)) for own in scenarios]
     runs_of = [sum(len(task.replications) for task in group) for group in groups]
     parts: dict[Hashable, Part] = {
-        (id(own), point): Part(how.replications, kind.seconds(own.at(point)))
+        (id(own), point): Part(len(how.numbers), kind.seconds(own.at(point)))
         for own in scenarios
         for point in range(len(own.points))
     }
@@ -108,11 +108,11 @@ def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
 
 def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
     """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
-    numbers = range(1, how.replications + 1)
+    numbers = how.numbers
     for point in range(len(scenario.points)):
         at_point = scenario.at(point)
         size = max(1, int(SMALL_S / max(kind.seconds(at_point), 1e-9)))
-        for first in range(0, how.replications, size):
+        for first in range(0, len(numbers), size):
             yield Task(at_point, point, how.seed, numbers[first : first + size])
 
 

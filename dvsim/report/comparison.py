@@ -196,7 +196,7 @@ def _estimate(value: Estimate | None, unit: float) -> list[Cell]:
     if value is None:
         return [number(None), number(None)]
     half = value.high - value.value
-    text, spread = estimate_texts(value.value / unit, half / unit)
+    text, spread = estimate_texts(value.value / unit, half / unit, signed=value.low < 0)
     without = number(None)
     return [
         Cell(text, "number", raw=value.value),

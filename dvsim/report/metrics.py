@@ -33,7 +33,7 @@ def metric_text(study: Points, metric: str, value: float, half: float = 0.0) -> 
     known = study.metric(metric)
     unit = known.unit if known.written is None else known.written
     if unit != SLOTS:
-        return amount_text(value, half, "" if unit == "1" else unit)
+        return amount_text(value, half, "" if unit == "1" else unit, signed=known.signed)
     text = f"{estimate_text(value, half)} slots"
     if study.slot_ps is None:
         return text

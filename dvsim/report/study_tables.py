@@ -66,7 +66,7 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
 
 def mark_cells(mark: Mark, *, scatters: bool) -> list[Cell]:
     """Make cells of a value and of half of its interval; what does not scatter has none."""
-    value, half = estimate_texts(mark.value, mark.half)
+    value, half = estimate_texts(mark.value, mark.half, signed=mark.low < 0)
     return [
         Cell(value, "number", raw=mark.value),
         Cell(half or MISSING, "number", raw=mark.half) if scatters else number(None),

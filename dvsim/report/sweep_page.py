@@ -142,8 +142,10 @@ def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str)
         if record["error"]:
             row += [Cell("failed", status="fail"), *[""] * 2 * len(results)][: 2 * len(results)]
         for name, (factor, _) in () if record["error"] else scales.items():
-            value, high = (record[end] / factor for end in (name, f"{name}_high"))
-            row += [text or "-" for text in estimate_texts(value, high - value)]
+            whole = (name, f"{name}_high", f"{name}_low")
+            value, high, low = (record[end] / factor for end in whole)
+            cells = estimate_texts(value, high - value, signed=low < 0)
+            row += [text or "-" for text in cells]
         row += [str(record[name] or "") for name in differ]
         rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
     heads = (text for name, (_, unit) in scales.items() for text in (f"{name} {unit}".strip(), "±"))

@@ -146,7 +146,9 @@ def compare(results: Sequence[Result]) -> Comparison:
     return Comparison(tuple(runs), tuple(differences(runs)), tuple(_run_rows(runs)))
 
 
-def side_by_side(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Row:
+def side_by_side(
+    each: Sequence[Each], common: Sequence[bool], *, share: bool = False, signed: bool = False
+) -> Row:
     """Put the values of results side by side.
 
     Args:
@@ -154,8 +156,9 @@ def side_by_side(each: Sequence[Each], common: Sequence[bool], *, share: bool = 
         common: Of each result whether its replications had the random numbers of those of the
             first.
         share: Shares are subtracted, not divided; so is everything if one of the results has 0.
+        signed: Whether they may be negative.
     """
-    values = tuple(estimate(by_number.values()) if by_number else None for by_number in each)
+    values = tuple(estimate(own.values(), signed=signed) if own else None for own in each)
     nothing = any(mean is not None and mean.value == 0 for mean in values)
     kind: Kind = "difference" if share or nothing else "ratio"
     changes = [
@@ -343,9 +346,10 @@ def _point_rows(
     for point, numbers in matched.points:
         at = list(zip(sides, numbers, strict=True))
         for metric in metrics:
-            unit = sides[0].metrics[metric].unit
+            first = sides[0].metrics[metric]
+            unit = first.unit
             each = [side.each(number, metric, unit) for side, number in at]
             if not any(each):
                 continue
-            row = side_by_side(each, common, share=unit == "1")
+            row = side_by_side(each, common, share=unit == "1", signed=first.signed)
             yield replace(row, metric=metric, unit=unit, point=dict(point))

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from dvsim.scenario.spec import Spec
+from dvsim.study.stopping import PILOT
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Trial:
         scenario: As long as it is run.
         replications: The last one: replications 1 .. `replications` are asked for.
         seed: None takes that of the study.
+        pilot: Run a pilot of it, see `dvsim.study.stopping`, whose seed is another.
         begun: The result of fewer replications, to go on from.
         whole: The scenario before it was made shorter, where that is told.
     """
@@ -32,6 +34,7 @@ class Trial:
     scenario: Spec
     replications: int
     seed: int | None = None
+    pilot: bool = False
     begun: Any = None
     whole: Spec | None = None
 
@@ -121,6 +124,7 @@ class Variants(Design[Trial, list[Any]]):
 
     Args:
         trials: Of equally many replications; the answer has their results in this order.
+        times: From the results of a pilot to how many replications each gets; None makes none.
         more: From the results so far to whether each needs more replications; None never asks it.
         steps: Replications of the second look, of the third, …; after the last nothing is asked.
     """
@@ -128,17 +132,26 @@ class Variants(Design[Trial, list[Any]]):
     def __init__(
         self,
         trials: Sequence[Trial],
+        *,
+        times: Callable[[Sequence[Any]], Sequence[int]] | None = None,
         more: Callable[[Sequence[Any]], Sequence[bool]] | None = None,
         steps: Sequence[int] = (),
     ) -> None:
-        self.trials, self.more, self.steps = list(trials), more, steps
+        self.trials, self.times, self.more, self.steps = list(trials), times, more, steps
 
     def plan(self) -> Plan[Trial, list[Any]]:
-        """Ask for all trials, then again for those that are not known well enough.
+        """Ask for all trials, as often as a pilot says, then for more where it is not enough.
 
         How many replications that are depends on the results alone: never on the number of workers,
         nor on what is kept.
         """
+        if self.times is not None:
+            pilots = [replace(trial, replications=PILOT, pilot=True) for trial in self.trials]
+            numbers = self.times((yield pilots))
+            self.trials = [
+                replace(trial, replications=number)
+                for trial, number in zip(self.trials, numbers, strict=True)
+            ]
         results = yield self.trials
         for times in self.steps if self.more else ():
             assert self.more is not None

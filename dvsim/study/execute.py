@@ -21,7 +21,8 @@ from dvsim.study.design import Answer, Design, Trial
 from dvsim.study.folder import clear_room, make_room
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
-from dvsim.study.store import find_kept, folder_of, write_result
+from dvsim.study.stopping import pilot_seed
+from dvsim.study.store import find_kept, first_of, folder_of, joined, write_result
 
 Result = Run | PointsStudy
 T = TypeVar("T")
@@ -93,7 +94,7 @@ class Runs(Executor[Trial]):
 
     def question(self, trial: Trial) -> Hashable:
         """Return scenario, seed and replications."""
-        return to_toml(trial.scenario), trial.seed, trial.replications
+        return to_toml(trial.scenario), trial.seed, trial.replications, trial.pilot
 
     def check(self, trials: Sequence[Trial]) -> None:
         """Refuse what is too much."""
@@ -102,53 +103,60 @@ class Runs(Executor[Trial]):
 
     def find(self, trial: Trial) -> Result | None:
         """Return the result that is kept, with the scenario that knows its own file."""
+        kept = self._kept(trial)
+        if kept is None or kept.replications < trial.replications:
+            return None
+        part: Result = replace(first_of(kept, trial.replications), scenario=trial.scenario)
+        return part
+
+    def _kept(self, trial: Trial) -> Any | None:  # noqa: ANN401 - a result of any kind
         if self.out is None or self.force:
             return None
-        folder: Any = find_kept(self._how([trial]), self.out, trial.scenario)
-        return None if folder is None else replace(folder, scenario=trial.scenario)
+        return find_kept(self._how(trial), self.out, trial.scenario)
 
     def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, Result]]:
-        """Run trials, those of equal seed and replications together, the longest first."""
+        """Run what is missing of trials, those that are run alike together, the longest first."""
         created: list[Path] = []  # folders that were not there before, the innermost first
-        together: dict[tuple[int | None, int], list[Trial]] = {}
-        for trial in trials:
-            together.setdefault((trial.seed, trial.replications), []).append(trial)
+        together: dict[tuple[int, ...], tuple[How, list[Trial]]] = {}
         try:
-            if self.out is not None:
-                for trial in trials:
-                    folder = folder_of(self._how([trial]), self.out, trial.scenario)
-                    created = make_room(folder) + created
-            for some in together.values():
-                yield from self._run(some)
+            for trial in trials:
+                begun = trial.begun
+                if begun is None and self.emulation is None:  # one measurement is of one time
+                    begun = self._kept(trial)
+                how = self._how(trial, 1 if begun is None else begun.replications + 1)
+                alike = (how.seed, how.first, how.replications)
+                together.setdefault(alike, (how, []))[1].append(replace(trial, begun=begun))
+                if self.out is not None:
+                    created = make_room(folder_of(how, self.out, trial.scenario)) + created
+            by_question = {self.question(trial): trial for trial in trials}
+            for how, some in together.values():
+                for trial, result in self._run(some, how):
+                    yield by_question[self.question(trial)], result
         except BaseException:  # Ctrl-C too
             clear_room(created)
             raise
 
-    def _run(self, trials: list[Trial]) -> Iterator[tuple[Trial, Result]]:
-        how = self._how(trials)
+    def _run(self, trials: list[Trial], how: How) -> Iterator[tuple[Trial, Result]]:
         if self.emulation is None:  # no process shall wait at the end for a long task of another
             trials = sorted(trials, key=lambda trial: _longest_s(trial.scenario), reverse=True)
         asked = {to_toml(trial.scenario): trial for trial in trials}
-        whole = {question: item.whole or item.scenario for question, item in asked.items()}
+        unscaled = {question: item.whole or item.scenario for question, item in asked.items()}
         scenarios = [trial.scenario for trial in trials]
-        results = simulate(scenarios, how, self.workers, self.progress, self.command, whole)
+        results = simulate(scenarios, how, self.workers, self.progress, self.command, unscaled)
         with closing(results):
             for result in results:
-                yield asked[to_toml(result.scenario)], self._keep(result, how)
+                trial = asked[to_toml(result.scenario)]
+                whole = result if trial.begun is None else joined(trial.begun, result)
+                if self.out is not None:
+                    whole = write_result(whole, folder_of(how, self.out, whole.scenario))
+                yield trial, whole
 
-    def _how(self, trials: Sequence[Trial]) -> How:
-        """Return how trials of equal seed and replications are run."""
-        seed = self.seed if trials[0].seed is None else trials[0].seed
+    def _how(self, trial: Trial, first: int = 1) -> How:
+        """Return how a trial is run from a replication on."""
+        seed = self.seed if trial.seed is None else trial.seed
         version = code_version() if self.emulation is None else emulated_version()
-        begun = {
-            to_toml(trial.scenario): trial.begun for trial in trials if trial.begun is not None
-        }
-        return How(version, seed, trials[0].replications, self.emulation, begun)
-
-    def _keep(self, result: Result, how: How) -> Result:
-        if self.out is None:
-            return result
-        return write_result(result, folder_of(how, self.out, result.scenario))
+        seed = pilot_seed(seed) if trial.pilot else seed
+        return How(version, seed, trial.replications, self.emulation, first, trial.pilot)
 
 
 def simulate(

@@ -25,6 +25,7 @@ from dvsim.study.manifest_schema import misshapen
 from dvsim.study.versions import check_format, other
 
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
+PILOT = ".pilot"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
 AGAIN = Advice("run it again with ", Argument("force"), " or delete it")
 
@@ -34,24 +35,27 @@ def run_folder(
     scenario: Spec,
     version: str,
     seed: int,
-    replications: int,
     backend: str,
     emulated: Mapping[str, Any] | None = None,
     text: str | None = None,
+    *,
+    pilot: bool = False,
 ) -> Path:
     """Return the folder of a result: the same question always has the same folder.
 
-    Of an emulated run, whose name begins with ``emu-``, the brokers and what is promised are
-    part of the question: JSON types in `emulated`. `text` is `to_toml` of the scenario, if known.
+    How many replications there are is not part of the question: more of them are more rows. A
+    pilot is beside it in a hidden folder. Of an emulated run, whose name begins with ``emu-``, the
+    brokers and what is promised are part of the question: JSON types in `emulated`. `text` is
+    `to_toml` of the scenario, if known.
     """
-    name = _name(text or to_toml(scenario), [version, seed, replications, backend], emulated)
+    name = _name(text or to_toml(scenario), [version, seed, backend], emulated)
     # a name may come from a file of somebody else: it must not lead out of the root
     parts = [part for part in scenario.name.split("/") if part not in {"", ".", ".."}]
-    return root.joinpath(*parts, name)
+    return root.joinpath(*parts, *[PILOT] * pilot, name)
 
 
 def _name(scenario: str, how: Sequence[object], emulated: Mapping[str, Any] | None) -> str:
-    """Return the name for version, seed, replications and backend."""
+    """Return the name for version, seed and backend."""
     asked = [scenario, *how] + ([] if emulated is None else [dict(emulated)])
     digest = hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=6).hexdigest()
     return digest if emulated is None else f"{how[-1]}-{digest}"
@@ -68,7 +72,7 @@ def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> No
     named = folder.absolute().name
     if NAME.fullmatch(named) is None:
         return
-    how = [manifest.get(key) for key in ("version", "seed", "replications", "backend")]
+    how = [manifest.get(key) for key in ("version", "seed", "backend")]
     question = (manifest.get("emulated") or {}).get("question")
     if named != _name(scenario.decode("utf-8", "replace"), how, question):
         raise another(folder)

@@ -21,8 +21,7 @@ from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
-FORMAT = 3  # raised when the columns of a table change
-READABLE = (2, FORMAT)  # of 2 only the tables of systems have other columns
+FORMAT = 4  # raised when the columns of a table, or the names of folders, change
 _DIGEST_BYTES = 16
 
 

@@ -53,7 +53,7 @@ class Amount:
     __repr__ = __str__
 
 
-def amount_text(value: float, half: float = 0.0, unit: str = "") -> str:
+def amount_text(value: float, half: float = 0.0, unit: str = "", *, signed: bool = False) -> str:
     """Return a value with half of its interval and its unit; bytes and seconds get a prefix.
 
     A share with the unit ``%`` is written in per cent.
@@ -70,7 +70,7 @@ def amount_text(value: float, half: float = 0.0, unit: str = "") -> str:
     if unit == "%":
         return share_text(value)
     factor, prefixed = scale_of(value, unit)
-    return f"{estimate_text(value / factor, half / factor)} {prefixed}".rstrip()
+    return f"{estimate_text(value / factor, half / factor, signed=signed)} {prefixed}".rstrip()
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
@@ -88,24 +88,24 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
-def estimate_text(value: float, half: float) -> str:
+def estimate_text(value: float, half: float, *, signed: bool = False) -> str:
     """Return a value with half of its interval, or its ends where that reaches below 0.
 
     >>> estimate_text(0.66713, 0.01927), estimate_text(85.12, 0.0), estimate_text(20595.2, 310.0)
     ('0.667 ± 0.019', '85.1', '20,595 ± 310')
     """
-    text, spread = estimate_texts(value, half)
+    text, spread = estimate_texts(value, half, signed=signed)
     if not spread:
         return text
     return f"{text} ({spread})" if " to " in spread else f"{text} ± {spread}"
 
 
-def estimate_texts(value: float, half: float) -> tuple[str, str]:
+def estimate_texts(value: float, half: float, *, signed: bool = False) -> tuple[str, str]:
     """Return a value and half of its interval, without digits that the interval makes meaningless.
 
     Half of an interval has two digits, three from 100 on, and the value ends where it does. Of
-    what cannot be negative and may be 0 the second text has both ends, ``0 to 1,410``; of a value
-    without interval it is empty.
+    what is not `signed`, so cannot be negative, and may be 0 the second text has both ends,
+    ``0 to 1,410``; of a value without interval it is empty.
 
     >>> estimate_texts(35644.0, 448.3), estimate_texts(18655.7, 5045.8), estimate_texts(266.6, 1147)
     (('35,644', '448'), ('18,660', '5,050'), ('270', '0 to 1,410'))
@@ -113,7 +113,7 @@ def estimate_texts(value: float, half: float) -> tuple[str, str]:
     if not half > ROUNDING * abs(value):
         return number_text(value), ""
     digits = (2 if half >= 100 else 1) - math.floor(math.log10(half))
-    if half > value > 0:
+    if half > value > 0 and not signed:
         return _rounded(value, digits), f"0 to {_rounded(value + half, digits)}"
     return _rounded(value, digits), _rounded(half, digits)
 

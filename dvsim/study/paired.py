@@ -46,7 +46,7 @@ class Change(NamedTuple):
             means.
         low, high: The 95 % interval; None where none can be given.
         paired: Whether it is of pairs of replications, not of two independent runs; None without
-            one.
+            an interval.
     """
 
     kind: Kind
@@ -100,51 +100,53 @@ def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | No
         common: Whether replication r of both had the same random numbers.
 
     Returns:
-        Change or None: None where there is nothing to compare, or to divide by. There is no
-        interval of one replication, of other numbers of replications, or of a ratio where a value
-        is not above 0.
+        Change or None: None where there is nothing to compare, or to divide by. With common random
+        numbers the interval is of the replications that both have; where these are fewer than two,
+        or share none, it is Welch's of all. There is none of one replication, or of a ratio where a
+        value is not above 0.
 
     Welch, B. L. (1947), Biometrika 34, 28-35, with the degrees of freedom of Satterthwaite.
 
-    >>> found = change({1: 10.0, 2: 20.0}, {1: 11.0, 2: 22.0}, "ratio", common=True)
+    >>> found = change({1: 10.0, 2: 20.0}, {1: 11.0, 2: 22.0, 3: 20.0}, "ratio", common=True)
     >>> f"{found.value:.3f} {found.low:.3f} {found.high:.3f}"
     '1.100 1.100 1.100'
     """
     if not first or not other:
         return None
-    base, values = _mean(first), _mean(other)
-    if kind == "ratio" and base == 0:
+    base, values = (np.array(list(each.values())) for each in (first, other))
+    if kind == "ratio" and base.mean() == 0:
         return None
-    plain = Change(kind, values / base if kind == "ratio" else values - base)
-    if len(first) < 2 or set(first) != set(other):
+    means = float(base.mean()), float(values.mean())
+    plain = Change(kind, means[1] / means[0] if kind == "ratio" else means[1] - means[0])
+    numbers = [number for number in first if number in other] if common else []
+    paired = len(numbers) > 1
+    if paired:
+        base, values = (np.array([each[n] for n in numbers]) for each in (first, other))
+    if min(len(base), len(values)) < 2:
         return plain
-    pairs = np.array([(first[number], other[number]) for number in sorted(first)])
     if kind == "ratio":
-        if not np.all(pairs > 0):
+        if not (np.all(base > 0) and np.all(values > 0)):
             return plain
-        pairs = np.log(pairs)
-    middle = float(np.mean(pairs[:, 1] - pairs[:, 0]))
-    half = _paired(pairs) if common else _welch(pairs)
+        base, values = np.log(base), np.log(values)
+    middle = float(values.mean() - base.mean())
+    half = _paired(base, values) if paired else _welch(base, values)
     ends = (middle, middle - half, middle + half)
     value, low, high = map(math.exp, ends) if kind == "ratio" else ends
-    return Change(kind, value, low, high, common)
+    return Change(kind, value, low, high, paired)
 
 
-def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | None:
-    """Return how many times the base they are, replication by replication.
+def ratio(values: Each, base: Each, *, common: bool = True) -> Estimate | None:
+    """Return how many times the base they are, as `change` has it.
 
-    The geometric mean, as `change` has it, with its least width; half of the
-    interval is that of the logarithm times the mean. None if there is nothing to divide by, or not
-    as many of both. `common`: whether replication r of both had the same random numbers.
+    None if there is nothing to divide by. `common`: whether replication r of both had the same
+    random numbers.
     """
-    if values.shape != base.shape or not (np.all(values > 0) and np.all(base > 0)):
+    times = change(base, values, "ratio", common=common)
+    if times is None or min(*base.values(), *values.values()) <= 0:
         return None
-    first, other = (dict(enumerate(each.tolist())) for each in (base, values))
-    times = change(first, other, "ratio", common=common)
-    if times is None:
-        return None
-    half = 0.0 if times.high is None else times.value * math.log(times.high / times.value)
-    return Estimate.around(times.value, half)
+    if times.low is None or times.high is None:
+        return Estimate(times.value, times.value, times.value)
+    return Estimate(times.value, times.low, times.high)
 
 
 def _decimals(size: float) -> int:
@@ -152,24 +154,20 @@ def _decimals(size: float) -> int:
     return max(0, 1 - math.floor(math.log10(size))) if size > TINY else 0
 
 
-def _mean(each: Each) -> float:
-    return float(np.mean(list(each.values())))
-
-
-def _paired(pairs: Floats) -> float:
-    """Return half of the interval of the mean difference of pairs, shape (n, 2)."""
-    spread = float(np.std(pairs[:, 1] - pairs[:, 0], ddof=1))
-    if spread <= TINY * float(np.abs(pairs).max()):
+def _paired(base: Floats, values: Floats) -> float:
+    """Return half of the interval of the mean difference of pairs."""
+    spread = float(np.std(values - base, ddof=1))
+    if spread <= TINY * float(np.abs([base, values]).max()):
         return 0.0
-    return max(float(half_width(len(pairs), spread)), NARROWEST * _welch(pairs))
+    return max(float(half_width(len(base), spread)), NARROWEST * _welch(base, values))
 
 
-def _welch(values: Floats) -> float:
-    """Return half of Welch's interval of the difference of two means, shape (n, 2)."""
-    count = len(values)
-    shares = np.var(values, axis=0, ddof=1) / count
+def _welch(base: Floats, values: Floats) -> float:
+    """Return half of Welch's interval of the difference of two means."""
+    counts = np.array([len(base), len(values)])
+    shares = np.array([np.var(base, ddof=1), np.var(values, ddof=1)]) / counts
     together = float(shares.sum())
     if together == 0:
         return 0.0
-    freedom = together**2 * (count - 1) / float((shares**2).sum())
+    freedom = together**2 / float((shares**2 / (counts - 1)).sum())
     return float(student(freedom)) * math.sqrt(together)

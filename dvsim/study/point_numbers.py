@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dvsim.contract import OWN
-from dvsim.contract.find import kind_named
+from dvsim.contract.find import kind_named, kind_of
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.paired import Each
@@ -24,17 +24,22 @@ class PointNumbers:
         each: By name, the value in each replication; what is not a number is absent.
         bottleneck: What limits it, `dvsim.study.stages.Limit` in words; empty of a study.
         note: Why the figures depend on how long it ran; empty if they do not.
+        signed: The names of those that may be negative.
     """
 
     inner: Mapping[str, float | str]
     each: Mapping[str, Each]
     bottleneck: str = ""
     note: str = ""
+    signed: Collection[str] = ()
 
     @cached_property
     def results(self) -> Mapping[str, Estimate]:
         """The means with their intervals, by name."""
-        return {name: estimate(values.values()) for name, values in self.each.items()}
+        return {
+            name: estimate(values.values(), signed=name in self.signed)
+            for name, values in self.each.items()
+        }
 
 
 def in_order(names: Sequence[str]) -> list[str]:
@@ -53,7 +58,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def of_points(
-    scenario: Spec, table: Mapping[str, Sequence[Any]], metrics: Iterable[str]
+    scenario: Spec, table: Mapping[str, Sequence[Any]], metrics: Collection[str]
 ) -> list[PointNumbers]:
     """Return the numbers of each point of a study.
 
@@ -63,6 +68,7 @@ def of_points(
             settled.
         metrics: Which of them are the numbers.
     """
+    signed = [name for name in metrics if kind_of(scenario).metric(name).signed]
     columns, rows = {name: table[name] for name in metrics}, dict[int, list[int]]()
     for row, point in enumerate(table["point"]):
         rows.setdefault(int(point), []).append(row)
@@ -76,7 +82,7 @@ def of_points(
         }
         inner = {key: text_or_number(value) for key, value in keys.items()}
         note = note_of([notes[row] for row in own]) if notes else ""
-        entries.append(PointNumbers(inner, each, note=note))
+        entries.append(PointNumbers(inner, each, note=note, signed=signed))
     return entries
 
 

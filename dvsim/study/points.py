@@ -17,17 +17,24 @@ from dvsim.scenario.spec import Spec, plain
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
 from dvsim.study.number_text import MISSING
-from dvsim.study.statistics import Floats, ends
+from dvsim.study.statistics import ends
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 
 
 class Headline(NamedTuple):
-    """The number by which a result answers a question: its name, unit, and value by replication."""
+    """The number by which a result answers a question.
+
+    Attributes:
+        name, unit: What it is called.
+        values: By replication.
+        signed: Whether it may be negative.
+    """
 
     name: str
     unit: str
-    values: Floats
+    values: Mapping[int, float]
+    signed: bool
 
 
 class Points:
@@ -128,8 +135,10 @@ class PointsStudy(Points):
         """Return its first metric at a point; `each` is of runs."""
         name = self._headline
         unit = self.METRICS[name]
-        values = self.points[self.points["point"] == point][name].to_numpy(dtype=np.float64)
-        return Headline(name, name if unit == "1" else f"{name} {unit}", values)
+        rows = self.points[self.points["point"] == point]
+        values = dict(zip(rows["replication"].tolist(), rows[name].tolist(), strict=True))
+        text = name if unit == "1" else f"{name} {unit}"
+        return Headline(name, text, values, self.metric(name).signed)
 
     limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
     limit_text: ClassVar[str] = MISSING
@@ -151,7 +160,8 @@ class PointsStudy(Points):
         groups = self.points.groupby("point")[list(self.METRICS)]
         count, mean = groups.count(), groups.mean()
         times = np.maximum(count.to_numpy(), 1)
-        low, high = ends(mean.to_numpy(), times, groups.std().to_numpy())
+        signed = [self.metric(name).signed for name in mean.columns]
+        low, high = ends(mean.to_numpy(), times, groups.std().to_numpy(), signed=signed)
         shape = mean.shape
         table = self.keys().loc[np.repeat(mean.index.to_numpy(), shape[1])].reset_index()
         table["metric"] = np.tile(list(self.METRICS), shape[0])

@@ -29,9 +29,11 @@ def lines_of(study: PointsStudy) -> Iterator[str | Table]:
     for name in study.listed:
         values, halves = known.loc[[name], "value"], known.loc[[name], "high"]
         halves -= values
+        signed = study.metric(name).signed
         factor, unit = scale_of(values.max(), study.METRICS[name])
         cells = [
-            estimate_texts(v / factor, h / factor) for v, h in zip(values, halves, strict=True)
+            estimate_texts(v / factor, h / factor, signed=signed)
+            for v, h in zip(values, halves, strict=True)
         ]
         spread = any(half for _, half in cells)
         head += [f"{name} {'' if unit == '1' else unit}".rstrip(), *["±"] * spread]

@@ -7,10 +7,9 @@ a changed system beside the unchanged one the ratio of the two, of pairs of repl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
-
-import numpy as np
 
 from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
@@ -21,6 +20,7 @@ from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.statistics import Estimate
+from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
 
 MOST_TEXTS = 3  # results of which each says what it reached
@@ -50,7 +50,7 @@ class Reached(NamedTuple):
         >>> Reached("h3/dv-8", "rate", 0.0123, 3).text(0.05)
         'h3/dv-8: rate ± 1.2% with 3 replications'
         >>> Reached("h3/dv-8", "rate", 0.0712, 30).text(0.05)
-        'h3/dv-8: rate ± 7.1% with 30 replications, not within 5%'
+        'h3/dv-8: rate ± 7.1% with 30 replications, not within 5%; about 61 would be'
         >>> Reached("h3/dv-8", "rate", 0.0, 3).text(0.05)
         'h3/dv-8: rate equal in 3 replications'
         """
@@ -63,7 +63,10 @@ def _text(alike: Sequence[Reached], asked: float) -> str:
     known = f"± {100 * first.share:.2g}% with" if first.share > ROUNDING else "equal in"
     text = f"{first.question or first.scenario}: {first.what} {known} "
     text += counted(min(times), max(times))
-    return text if first.share <= asked else f"{text}, not within {100 * asked:g}%"
+    if first.share <= asked:
+        return text
+    enough = math.ceil(max(times) * (first.share / asked) ** 2)
+    return f"{text}, not within {100 * asked:g}%; about {enough:,} would be"
 
 
 def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
@@ -99,17 +102,17 @@ def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
     return reports
 
 
-def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
-    """Return for each result whether it is known less well than a share.
+def needs(results: Sequence[Run | PointsStudy], precision: float) -> list[int]:
+    """Return how many replications each result needs to be known so well, by a pilot.
 
-    Of an open question these are the variants whose own ratio is, and their baselines.
+    Of an open question each variant has as many as its own ratio needs, and its baseline the most.
     """
     own: dict[int, float] = {}
     for part in (part for answer in answers(results) for part in answer.parts):
         for outcome, each in zip(part.outcomes, _part(part), strict=True):
             own[id(outcome.run)] = max(each, own.get(id(outcome.run), 0.0))
     known = zip(results, reached(results), strict=True)
-    return [own.get(id(result), precision.share) > share for result, precision in known]
+    return [needed(own.get(id(result), one.share), precision) for result, one in known]
 
 
 def _part(part: Part) -> list[float]:
@@ -134,8 +137,7 @@ def _pairs(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, 
     widest: dict[int, tuple[str, float, str]] = {}
     runs = runs_of(results)
     for variant, base in pairs_among(runs):
-        rates, first = (np.array(list(run.rates.values())) for run in (variant, base))
-        share = _share(ratio(rates, first, common=in_common([base, variant])[1]))
+        share = _share(ratio(variant.rates, base.rates, common=in_common([base, variant])[1]))
         name = changes_of(variant.scenario).name
         widest[id(variant)] = ("ratio", share, name)
         if share >= widest.get(id(base), ("", 0.0, ""))[1]:
@@ -152,7 +154,7 @@ def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
         for base in results
         if changed[id(result)]
         and not changed[id(base)]
-        and (base.scenario.name, base.replications) == (result.scenario.name, result.replications)
+        and base.scenario.name == result.scenario.name
     ]
 
 
@@ -183,6 +185,6 @@ def _alone(result: Run | PointsStudy) -> tuple[str, float]:
 
 def _share(known: Estimate | None) -> float:
     """Return half of an interval over its value; 0 of nothing, and of what is not a number."""
-    if known is None or not known.value > 0:
+    if known is None or not known.value:
         return 0.0
-    return known.half / known.value
+    return known.half / abs(known.value)

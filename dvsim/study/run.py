@@ -9,7 +9,6 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from dvsim.contract.find import kind_of
@@ -149,13 +148,14 @@ class Run:
     @cached_property
     def rate(self) -> Amount:
         """The mean of `rates` with its interval; not a number without samples."""
-        return Amount(*estimate(self.rates.values()), "msg/s")
+        return Amount(*estimate(self.rates.values(), signed=False), "msg/s")
 
     def headline(self, point: int = 0, *, each: bool = False) -> Headline:
         """Return its rate; with `each` that of a receiver, not of all together."""
         receivers = self.scenario.system.receivers if each else 1
         unit = "msg/s for each receiver" if each else "msg/s"
-        return Headline("rate", unit, np.array(list(self.rates.values())) / receivers)
+        rates = {number: rate / receivers for number, rate in self.rates.items()}
+        return Headline("rate", unit, rates, signed=False)
 
     @property
     def SHOWN(self) -> Sequence[str]:  # noqa: N802 - as of a study
@@ -171,7 +171,8 @@ class Run:
     def payload_rate(self) -> Amount:
         """The rate in bytes of messages per second."""
         size = self.scenario.workload.message_bytes
-        return Amount(*estimate(rate * size for rate in self.rates.values()), "B/s")
+        rates = (rate * size for rate in self.rates.values())
+        return Amount(*estimate(rates, signed=False), "B/s")
 
     @cached_property
     def limit(self) -> Limit | None:

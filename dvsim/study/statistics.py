@@ -14,10 +14,6 @@ import numpy.typing as npt
 
 CONFIDENCE = 0.95
 
-STEPS = (3, 5, 8, 12, 18, 30)
-"""Replications after which it is looked at if a precision was asked for; with more looks, more of
-them would end by chance."""
-
 STUDENT = (
     12.706204736174694,
     4.302652729749462,
@@ -58,15 +54,20 @@ class Estimate(NamedTuple):
         return cls(value, value - half, value + half)
 
 
-def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimate:
+def estimate(
+    values: Iterable[float], confidence: float = CONFIDENCE, *, signed: bool = True
+) -> Estimate:
     """Return the mean of a value over replications, with its interval.
 
-    Replications whose value is not a number are left out.
+    Replications whose value is not a number are left out. `signed`: whether it may be negative; the
+    interval of what may not does not reach below 0.
 
     >>> [round(x, 3) for x in estimate([9.0, float("nan"), 11.0, 10.0])]
     [10.0, 7.516, 12.484]
     >>> estimate([2.0])
     Estimate(value=2.0, low=2.0, high=2.0)
+    >>> [round(estimate([1.0, 3.0], signed=signed).low, 3) for signed in (True, False)]
+    [-10.706, 0.0]
     """
     known = [value for value in values if value == value]  # noqa: PLR0124 - not a number
     if not known:
@@ -74,22 +75,28 @@ def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimat
     mean = float(np.mean(known))
     if len(known) == 1:
         return Estimate(mean, mean, mean)
-    low, high = ends(mean, len(known), np.std(known, ddof=1), confidence)
+    low, high = ends(mean, len(known), np.std(known, ddof=1), confidence, signed=signed)
     return Estimate(mean, float(low), float(high))
 
 
 def ends(
-    mean: npt.ArrayLike, n: npt.ArrayLike, deviation: npt.ArrayLike, confidence: float = CONFIDENCE
+    mean: npt.ArrayLike,
+    n: npt.ArrayLike,
+    deviation: npt.ArrayLike,
+    confidence: float = CONFIDENCE,
+    *,
+    signed: npt.ArrayLike = True,
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's intervals of means: see `half_width` for `n` and `deviation`.
 
-    The lower end is 0 at least for a mean that is not negative: no rate, time or share is, and
-    the upper end says how wide the interval of few replications is.
+    The lower end is 0 at least of what is not `signed`, such as a rate, a time or a share; the
+    upper end says how wide the interval of few replications is.
     """
     middle = np.asarray(mean, dtype=np.float64)
     half = half_width(n, deviation, confidence)
     low = middle - half
-    return np.where(middle >= 0, np.maximum(low, 0.0), low), middle + half
+    cut = ~np.asarray(signed) & (middle >= 0)
+    return np.where(cut, np.maximum(low, 0.0), low), middle + half
 
 
 def half_width(

@@ -2,7 +2,7 @@
 
 ::
 
-    runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed, …)
+    runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed), not how often
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
         samples.parquet, …          one for each of the `tables` of its kind: of a run samples and
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,48 +51,76 @@ Result = TypeVar("Result", bound=Run | PointsStudy)
 
 def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
     """Return the folder of the answer to a question; `text` is its scenario, if known."""
-    return run_folder(out, scenario, *_asked(how, scenario), text=text)
+    return run_folder(out, scenario, *_asked(how, scenario), text=text, pilot=how.pilot)
 
 
 def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:
-    """Return the result that is kept there, see `find_result`."""
-    return find_result(out, scenario, *_asked(how, scenario))
-
-
-def _asked(how: How, scenario: Spec) -> tuple[str, int, int, str, Mapping[str, Any] | None]:
-    """Return what an answer depends on besides its scenario."""
-    kind = kind_of(scenario)
-    backend = kind.backend(how)
-    emulated = None if how.emulation is None else kind.question(scenario, how.emulation)
-    return kind_of(scenario).version(how), how.seed, how.replications, backend, emulated
-
-
-def find_result(
-    root: Path,
-    scenario: Spec,
-    version: str,
-    seed: int,
-    replications: int,
-    backend: str,
-    emulated: Mapping[str, Any] | None = None,
-) -> Run | PointsStudy | None:
     """Return the result that is kept as the answer to a question, or None if there is none.
 
-    `emulated` is the part of the question that only an emulated run has, see `run_folder`.
+    It has all replications that were ever asked for, which may be fewer or more than now.
 
     Raises:
         RunFailed: If the folder of the question is there, but is not a good answer to it.
     """
-    folder = run_folder(root, scenario, version, seed, replications, backend, emulated)
+    folder = folder_of(how, out, scenario)
     if not is_there(folder):
         return None
     result = load_result(folder)
     facts = result.manifest
-    asked = (scenario, version, seed, replications, backend, emulated)
-    identity = (result.scenario, facts.get("version"), result.seed, result.replications)
-    if (*identity, facts["backend"], facts.get("emulated", {}).get("question")) != asked:
+    question = facts.get("emulated", {}).get("question")
+    identity = (facts.get("version"), result.seed, facts["backend"], question)
+    if result.scenario != scenario or identity != _asked(how, scenario):
         raise another(folder)
     return result
+
+
+def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] | None]:
+    """Return what an answer depends on besides its scenario."""
+    kind = kind_of(scenario)
+    emulated = None if how.emulation is None else kind.question(scenario, how.emulation)
+    return kind.version(how), how.seed, kind.backend(how), emulated
+
+
+def first_of(result: Result, replications: int) -> Result:
+    """Return the part of a result that has its first replications."""
+    if result.replications == replications:
+        return result
+    tables: dict[str, Any] = {
+        name: table[table["replication"] <= replications].reset_index(drop=True)
+        for name, table in _tables(result).items()
+    }
+    manifest = result.manifest | {"replications": replications}
+    return replace(result, replications=replications, manifest=manifest, **tables)
+
+
+def joined(begun: Result, rest: Result) -> Result:
+    """Return a result and the replications that follow it as one: as if all had been run at once.
+
+    It was made when the rest was, and took as long as both.
+    """
+    first = _tables(begun)
+    tables: dict[str, Any] = {}
+    for name, table in _tables(rest).items():
+        later = table[table["replication"] > begun.replications]
+        both = pd.concat([first[name], later], ignore_index=True)
+        order = [key for key in ("point", "replication") if key in both]
+        tables[name] = both.sort_values(order, kind="stable", ignore_index=True)
+    kind = kind_of(rest.scenario)
+    sums = ("wall_s", "simulated_s", "events", *getattr(kind, "work", ())[:1])
+    manifest = rest.manifest | {
+        key: rest.manifest[key] + begun.manifest[key] for key in sums if key in rest.manifest
+    }
+    return replace(rest, manifest=manifest, **tables)
+
+
+def _tables(result: Run | PointsStudy) -> dict[str, pd.DataFrame]:
+    """Return the tables of a result that have rows for each replication, by name."""
+    every = {item.name: getattr(result, item.name) for item in fields(result)}
+    return {
+        name: table
+        for name, table in every.items()
+        if isinstance(table, pd.DataFrame) and "replication" in table
+    }
 
 
 def write_result(result: Result, folder: Path) -> Result:

@@ -137,7 +137,7 @@ def over_replications(table: pd.DataFrame) -> pd.DataFrame:
     )
     estimates = table.drop_duplicates("what")[_STATISTIC].reset_index(drop=True)
     estimates["value"] = value
-    estimates["low"], estimates["high"] = ends(value, count, spread)
+    estimates["low"], estimates["high"] = ends(value, count, spread, signed=False)
     return estimates[[*_STATISTIC[:-1], "value", "low", "high", "unit"]]
 
 

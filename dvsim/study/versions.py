@@ -16,7 +16,7 @@ from dvsim._version import __version__
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.scenario.spec import Spec
-from dvsim.study.manifest import FORMAT, READABLE
+from dvsim.study.manifest import FORMAT
 
 
 class OtherVersion(RunFailed):
@@ -30,7 +30,7 @@ def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
         OtherVersion: With its version, this one, and what to do.
     """
     version = manifest.get("format")
-    if version not in READABLE:
+    if version != FORMAT:
         raise other(folder, manifest, f"manifest.json has format {version}, not {FORMAT}")
 
 

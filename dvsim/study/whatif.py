@@ -16,10 +16,10 @@ from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.compare import in_common
 from dvsim.study.number_text import amount_text
-from dvsim.study.paired import ratio
+from dvsim.study.paired import Each, ratio
 from dvsim.study.points import Headline, finite
 from dvsim.study.stages import Limit
-from dvsim.study.statistics import Estimate, Floats, estimate
+from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.whatif_sentence import Gain, sentence
 
 if TYPE_CHECKING:
@@ -213,17 +213,16 @@ def _labels(runs: Sequence[Any]) -> list[str]:
 
 def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> tuple[Outcome, ...]:
     """Return what each variant gave, a study at a point; its ratio is of what both have run."""
-    base: Floats | None = None
+    base: Each | None = None
     outcomes = []
     for run in runs:
         point = 0 if keys is None else run.scenario.points.index(keys)
-        values = run.headline(point, each=_whatif(run).rate == "each").values
+        headline = run.headline(point, each=_whatif(run).rate == "each")
+        values = headline.values
         times = None
         if base is not None:
-            pairs = min(len(values), len(base))
-            common = in_common([runs[0], run])[1]
-            times = ratio(values[:pairs], base[:pairs], common=common)
-        known = estimate(values.tolist())
+            times = ratio(values, base, common=in_common([runs[0], run])[1])
+        known = estimate(values.values(), signed=headline.signed)
         outcomes.append(Outcome(run, _whatif(run).says, known, times, run.limit, point))
         base = values if base is None else base
     return tuple(outcomes)

@@ -46,7 +46,7 @@ def kept(tmp_path_factory):
             "emulated": {"question": question},
         },
     )
-    folder = run_folder(root, SCENARIO, first.manifest["version"], 1, 1, "emu", question)
+    folder = run_folder(root, SCENARIO, first.manifest["version"], 1, "emu", question)
     return root, first, second, write_result(emulated, folder)
 
 

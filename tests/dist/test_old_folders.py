@@ -33,9 +33,9 @@ HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 3; ",
+    "manifest.json has format 1, not 4; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
-    f"{dvsim.__version__}: scenario.toml is not valid any more: ",
+    f"{dvsim.__version__}: manifest.json has format 2, not 4; ",
 }
 
 
@@ -98,8 +98,16 @@ def test_the_page_shows_what_is_said(tmp_path, monkeypatch):
     assert text.startswith(wanted[0]) and text.rstrip().endswith(wanted[1])
 
 
+def readable(tmp_path):
+    """The second folder, with the format of today."""
+    folder = shutil.copytree(HERE / "old" / "before-scatter", tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT}))
+    return folder
+
+
 def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(tmp_path):
-    folder = HERE / "old" / "before-scatter"
+    folder = readable(tmp_path)
     text = said("report", folder, "--report", tmp_path / "page.html")[1]
     assert f"{folder}/scenario.toml:17: system.card.vic_scatter: missing (and 3 more); run" in text
 
@@ -117,24 +125,14 @@ def test_a_folder_with_other_columns_is_of_another_version(kept):
         load_result(kept.folder)
 
 
-def test_a_run_that_wrote_instances_into_its_components_is_refused_with_its_command(kept):
-    """Format 2: ``card.1`` in one column. It is named with the command that makes it anew."""
-    old = {name: kind for name, kind in SUMMARY_COLUMNS.items() if name != "instance"}
-    edit(kept, "summary.parquet", to_parquet(kept.summary(), old), format=2)
+@pytest.mark.parametrize("format_", [2, 3])
+def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command(kept, format_):
+    edit(kept, None, None, format=format_)
     with pytest.raises(RunFailed) as caught:
         load_result(kept.folder)
     text = str(caught.value)
     assert text.startswith(f"{kept.folder} was made by dvsim ")
-    assert "expected replication, iteration, column, instance, reading" in text
-    assert f"; run it again ({kept.manifest['command']})" in text
-
-
-def test_a_study_of_format_2_is_read(tmp_path):
-    """Its tables have the columns of today."""
-    scenario = load("switch/zero-load").scaled(0.01)
-    (study,) = run_scenarios([scenario], replications=1, out=tmp_path, workers=1)
-    edit(study, None, None, format=2)
-    assert load_result(study.folder).points.equals(study.points)
+    assert f"has format {format_}, not 4; run it again ({kept.manifest['command']})" in text
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
@@ -163,7 +161,7 @@ def test_a_folder_of_a_version_to_come_is_refused(tmp_path):
 
 
 def test_a_changed_scenario_is_not_taken_for_that_of_another_version(tmp_path):
-    folder = shutil.copytree(HERE / "old" / "before-scatter", tmp_path / "run")
+    folder = readable(tmp_path)
     text = (folder / "scenario.toml").read_text()
     (folder / "scenario.toml").write_text(text.replace("data-vortex", "data-vertex", 1))
     with pytest.raises(RunFailed, match=r"not a complete run: scenario\.toml was changed after"):
@@ -194,20 +192,20 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    3: """\
+    4: """\
 samples: replication iteration receiver index start_ps duration_ps pieces messages
 summary: replication iteration column instance reading statistic value unit
 switch points: point replication offered accepted delivered lost refused throughput acceptance \
 mean_hops mean_latency p50 p99 max blocked in_flight waiting fidelity latency_error \
 throughput_error notes
-switch histograms: point kind value packets
-switch cylinders: point level cylinder blocked occupancy
+switch histograms: point replication kind value packets
+switch cylinders: point replication level cylinder blocked occupancy
 switch theory: point name metric value
 switch events: slot packet kind cylinder angle height to_angle to_height by
 switch queues: slot waiting in_flight deflected
 messaging points: point replication rate_in rate_out megabytes megabits density latency p50 p99 \
 max setup ack_mean ack_p99 fairness links busiest
-messaging stages: point stage utilisation
+messaging stages: point replication stage number utilisation
 """
 }
 """The columns of each format: whoever changes one raises FORMAT."""

@@ -13,7 +13,7 @@ from dvsim.study.run import Run
 from dvsim.study.store import write_result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
-ASKED = (__version__, 1, 1, "sim")
+ASKED = (__version__, 1, "sim")
 
 
 def make_run(rate=10):

@@ -68,7 +68,7 @@ def test_variants_ask_again_for_what_is_not_known_well_enough():
         return [len(looks) < 3, False]
 
     trials = [Trial(3, 2), Trial(4, 2)]
-    assert execute(Variants(trials, more, (5, 9)), by) == [9, 16]
+    assert execute(Variants(trials, more=more, steps=(5, 9)), by) == [9, 16]
     assert by.ran == [(4, 2), (3, 2), (3, 5), (3, 9)]
     assert len(looks) == 2  # after the last step nothing is asked
 

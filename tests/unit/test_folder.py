@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,13 +11,16 @@ import pytest
 from kept_run import ASKED, SCENARIO, keep, make_run
 
 from dvsim._version import __version__
+from dvsim.contract.kind import How
 from dvsim.contract.load import load
 from dvsim.errors import OutputError, RunFailed
 from dvsim.study.folder import make_room, run_folder
 from dvsim.study.parquet import from_parquet, to_parquet
 from dvsim.study.samples import SAMPLE_COLUMNS
-from dvsim.study.store import find_result, load_result, write_result
+from dvsim.study.store import find_kept, load_result, write_result
 from dvsim.study.summary import summary_columns
+
+HOW = How(__version__, 1, 1)
 
 
 @pytest.fixture
@@ -41,10 +45,9 @@ def test_the_folder_is_named_by_scenario_and_question(tmp_path):
 @pytest.mark.parametrize(
     "asked",
     [
-        ("another", 1, 1, "sim"),
-        (__version__, 2, 1, "sim"),
-        (__version__, 1, 2, "sim"),
-        (__version__, 1, 1, "emu"),
+        ("another", 1, "sim"),
+        (__version__, 2, "sim"),
+        (__version__, 1, "emu"),
     ],
 )
 def test_another_question_has_another_folder(tmp_path, asked):
@@ -57,8 +60,6 @@ def test_another_value_of_the_scenario_has_another_folder(tmp_path):
 
 
 def test_a_name_cannot_lead_out_of_the_root(tmp_path):
-    from dataclasses import replace
-
     folder = run_folder(tmp_path, replace(SCENARIO, name="/../../x"), *ASKED)
     assert folder.parent == tmp_path / "x"
 
@@ -137,8 +138,8 @@ def test_samples_that_are_none_are_not_kept(tmp_path):
 
 
 def test_find_run_finds_the_answer_to_the_same_question(tmp_path, kept):
-    assert find_result(tmp_path, SCENARIO, *ASKED).manifest == kept.manifest
-    assert find_result(tmp_path, SCENARIO, __version__, 2, 1, "sim") is None
+    assert find_kept(HOW, tmp_path, SCENARIO).manifest == kept.manifest
+    assert find_kept(replace(HOW, seed=2), tmp_path, SCENARIO) is None
 
 
 FILES = ["manifest.json", "samples.parquet", "scenario.toml", "summary.parquet"]
@@ -149,7 +150,7 @@ def test_a_kept_run_that_lacks_a_file_is_refused_with_advice(tmp_path, kept, nam
     (kept.folder / name).unlink()
     message = f"{kept.folder} is not a complete run: {name} is missing; run it again with force"
     with pytest.raises(RunFailed, match=re.escape(f"{message} or delete it")):
-        find_result(tmp_path, SCENARIO, *ASKED)
+        find_kept(HOW, tmp_path, SCENARIO)
 
 
 def forge(kept, edit):
@@ -168,17 +169,16 @@ def forge(kept, edit):
     [
         lambda text, _: text.replace(b"messages = 40", b"messages = 41"),
         lambda _, manifest: manifest.update(seed=2),
-        lambda _, manifest: manifest.update(replications=2),
         lambda _, manifest: manifest.update(backend="emu"),
         lambda _, manifest: manifest.update(version="0.0.9"),
     ],
-    ids=["scenario", "seed", "replications", "backend", "version"],
+    ids=["scenario", "seed", "backend", "version"],
 )
 def test_a_kept_run_that_answers_another_question_is_refused(tmp_path, kept, edit):
     forge(kept, edit)
     message = f"{kept.folder} is not what was asked; run it again with force or delete it"
     with pytest.raises(RunFailed, match=re.escape(message)):
-        find_result(tmp_path, SCENARIO, *ASKED)
+        find_kept(HOW, tmp_path, SCENARIO)
 
 
 def test_a_file_in_the_place_of_a_kept_run_is_refused(tmp_path):
@@ -186,7 +186,7 @@ def test_a_file_in_the_place_of_a_kept_run_is_refused(tmp_path):
     folder.parent.mkdir(parents=True)
     folder.write_text("")
     with pytest.raises(RunFailed, match=r"is not a complete run: manifest\.json is missing"):
-        find_result(tmp_path, SCENARIO, *ASKED)
+        find_kept(HOW, tmp_path, SCENARIO)
 
 
 def test_a_place_that_cannot_be_written_is_known_before_the_run(tmp_path):

@@ -17,11 +17,11 @@ from dvsim.study.limit.search import (
     LAST,
     MOST,
     TELLING,
-    confidence_of,
     find_limits,
     steps_of,
 )
-from dvsim.study.statistics import Estimate
+from dvsim.study.statistics import Estimate, estimate
+from dvsim.study.stopping import confidence_of, needed
 
 SWITCH = kind_named("switch")
 METRICS = SWITCH.metrics(None)
@@ -195,15 +195,13 @@ def test_with_a_precision_a_probe_ends_where_its_metric_is_known_so_well(measure
     noise(lambda replication: 0.02 * (-1) ** replication)
     asked = ("load", Continuous(0.2, 0.8, 0.1), "throughput < 0.5")
     (found,) = limits(scenario, *asked, precision=0.1)
-    share = confidence_of(steps_of(10, 0.1))
-    assert share == pytest.approx(1 - 0.05 / 6)
+    assert confidence_of(steps_of(10, 0.1)) == 0.95
     for probe in found.probes:
         known = probe.estimates["throughput"]
         assert known.half <= 0.1 * known.value
-        looks = [times for times in steps_of(10, 0.1) if times < probe.replications]
-        for times in looks:
-            values = [probe.value + 0.02 * (-1) ** number for number in range(1, times + 1)]
-            assert deciding(values, share).half > 0.1 * np.mean(values)
+        values = [probe.value + 0.02 * (-1) ** number for number in range(1, 4)]
+        pilot = estimate(values)
+        assert probe.replications == needed(pilot.half / pilot.value, 0.1)
     assert found.probes[0].replications > found.probes[-1].replications >= 3
     (wide,) = limits(scenario, *asked, precision=0.001)
     assert {probe.replications for probe in wide.probes} == {30}

@@ -62,7 +62,8 @@ def test_the_bottleneck_is_the_busiest_stage(kept):
     study = kept[1]
     for point in range(len(study.scenario.points)):
         stage, used = study.bottleneck(point)
-        rows = study.stages[study.stages["point"] == point]
+        rows = study.tables["stages"]
+        rows = rows[rows["point"] == point]
         assert used == rows["utilisation"].max()
         assert stage in set(rows["stage"])
         assert 0 < used <= 1

@@ -32,7 +32,7 @@ def test_a_folder_of_results_is_below_its_root_whatever_the_name(tmp_path, name)
     from dataclasses import replace
 
     scenario = replace(load("h3/dv-8"), name=name)
-    folder = run_folder(tmp_path / "runs", scenario, "1", 1, 1, "sim")
+    folder = run_folder(tmp_path / "runs", scenario, "1", 1, "sim")
     assert os.path.normpath(folder) == str(folder)
     assert folder.is_relative_to(tmp_path / "runs")
 

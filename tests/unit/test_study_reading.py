@@ -6,12 +6,13 @@ import pytest
 from study_runs import MANIFEST, scenario_of, study_of
 
 from dvsim._version import __version__
+from dvsim.contract.kind import How
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.scenario.render import to_toml
 from dvsim.study.folder import run_folder, with_hashes
 from dvsim.study.manifest import FORMAT
-from dvsim.study.store import contents_of, find_result, load_result
+from dvsim.study.store import contents_of, find_kept, load_result
 
 SCENARIO = scenario_of("small")
 MORE = {"format": FORMAT, "backend": "switch", "version": __version__, "seed": 1}
@@ -30,7 +31,7 @@ def kept(study, tmp_path):
     def keep(files=None, **facts):
         study.manifest.update(MORE)
         contents = contents_of(study) | (files or {})
-        folder = run_folder(tmp_path, SCENARIO, __version__, 1, 1, "switch")
+        folder = run_folder(tmp_path, SCENARIO, __version__, 1, "switch")
         folder.mkdir(parents=True)
         for name, data in contents.items():
             (folder / name).write_bytes(data)
@@ -48,9 +49,9 @@ def refused(folder):
 
 
 def test_it_is_found_by_its_question(kept, tmp_path):
-    assert find_result(tmp_path, SCENARIO, __version__, 1, 1, "switch") is None
+    assert find_kept(How(__version__, 1, 1), tmp_path, SCENARIO) is None
     folder = kept()
-    found = find_result(tmp_path, SCENARIO, __version__, 1, 1, "switch")
+    found = find_kept(How(__version__, 1, 1), tmp_path, SCENARIO)
     assert (found.folder, found.replications) == (folder, 1)
 
 

@@ -10,7 +10,7 @@ from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.precision import reached
-from dvsim.study.statistics import STEPS
+from dvsim.study.stopping import MOST
 from dvsim.study.sweep_table import load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.points import plan
@@ -75,7 +75,7 @@ def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
     work = executors.work
 
     def counted(chunk):
-        done.extend((one.number, one.looks[0]) for one in chunk.trials)
+        done.extend((one.number, one.times) for one in chunk.trials)
         return work(chunk)
 
     monkeypatch.setattr(executors, "work", counted)
@@ -84,9 +84,7 @@ def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
     fine = run(sweep(), workers=1, **kept(tmp_path, "a"))
     needed = zip(coarse.table["replications"], fine.table["replications"], strict=True)
     assert sorted(done) == [
-        (number, STEPS[STEPS.index(had) + 1])
-        for number, (had, times) in enumerate(needed)
-        if times > had
+        (number, times) for number, (had, times) in enumerate(needed) if times > had
     ]
     assert done
     assert tables(fine) == tables(run(sweep(), workers=1, **kept(tmp_path, "b")))
@@ -105,7 +103,7 @@ def test_a_switch_is_known_as_well_at_each_of_its_points(tmp_path):
     for _, rows in found.groupby("traffic.load"):
         times = rows["replications"].unique()
         assert len(times) == 1
-        assert rows["precision"].max() <= 0.1 or times[0] == STEPS[-1]
+        assert 3 <= times[0] <= MOST
     scenario = load("switch/load-latency", ["traffic.load=0.1", *asked])
     (alone,) = run_scenarios([scenario], precision=0.1, out=None, workers=1)
     assert found["replications"][0] == alone.replications
@@ -135,7 +133,7 @@ def test_the_verb_says_how_many_there_were_and_what_was_not_reached(desk, monkey
     assert {"replications", "precision"} <= told["points"][0].keys()
     narrow = dvsim(*words, "--precision", "0.1%")
     said = [line for line in narrow.stdout.splitlines() if "not within 0.1%" in line]
-    assert said and all(f" with {STEPS[-1]} replications, not within" in line for line in said)
+    assert said and all(f" with {MOST} replications, not within" in line for line in said)
     dry = dvsim(*words, "--precision", "2%", "--dry-run").stdout.splitlines()
     assert all(line.endswith("kept") for line in dry[1:-1])
     assert dry[-1].endswith("3 to 30 replications each, for a precision of 2%")

@@ -1,7 +1,9 @@
 """Do open questions become scenarios that differ in what they ask, and nothing else?"""
 
+import math
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -332,22 +334,23 @@ def test_receivers_are_added_up_or_averaged(asked):
 
 
 def test_a_ratio_needs_something_to_divide_by(asked):
-    zero, some, _ = (
-        np.array(list(run.rates.values())) for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)])
-    )
+    zero, some, _ = (run.rates for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
     assert ratio(some, zero) is None
     assert ratio(zero, some) is None
-    assert ratio(some, some[:1]) is None
-    assert (estimate(some).value, estimate(some).half) == (2.0, 0.0)
+    assert ratio(some, {1: some[1]}) == (1.0, 1.0, 1.0)
+    assert estimate(some.values()) == (2.0, 2.0, 2.0)
 
 
 def test_a_ratio_that_hardly_varies_is_not_taken_for_certain():
     """As in `dvsim compare`: the rare pair that is not like the others may be missing."""
     base = np.array([90.0, 100.0, 110.0])
     values = base * [2.0, 2.0, 2.002]
-    of_pairs, apart = ratio(values, base), ratio(values, base, common=False)
+    numbered = partial(zip, (1, 2, 3))
+    pair = dict(numbered(values)), dict(numbered(base))
+    of_pairs, apart = ratio(*pair), ratio(*pair, common=False)
     assert of_pairs.value == apart.value == pytest.approx(2, rel=1e-3)
     assert of_pairs.half > 4 * 2 * estimate(np.log(values / base)).half
-    assert apart.half == pytest.approx(5 * of_pairs.half)
-    assert ratio(base * 2, base).half == 0  # each of them twice
-    assert ratio(base[:1] * 2, base[:1]) == (2.0, 2.0, 2.0)
+    widths = [math.log(known.high / known.value) for known in (apart, of_pairs)]
+    assert widths[0] == pytest.approx(5 * widths[1])
+    assert ratio(dict(numbered(base * 2)), pair[1]).half == 0  # each of them twice
+    assert ratio({1: 2.0}, {1: 1.0}) == (2.0, 2.0, 2.0)

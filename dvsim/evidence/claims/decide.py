@@ -100,7 +100,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         notes += _more_notes(claim, finding, verdict, passed, total)
         result = spread(claim, entry, evidence, finding.value)
         if finding.by_definition and (result is None or result.low == result.high):
-            result = Spread(None, None, "exact", edge=False)
+            result = Spread(None, None, "exact", edge=False, open=False)
     basis, fitted_to = _basis(claim, entry, finding, evidence)
     known = source.known.get(claim.id, "")
     return ClaimVerdict(
@@ -121,6 +121,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         high=None if result is None else result.high,
         interval="-" if result is None else result.text,
         edge=result is not None and result.edge,
+        open=result is not None and result.open,
         basis=basis,
         fitted_to=fitted_to,
         explanation=explanation(claim, finding, verdict, passed, total, known),

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
 from dvsim.study.number_text import four_digits
-from dvsim.study.statistics import half_width
+from dvsim.study.statistics import Estimate, half_width
+from dvsim.study.stopping import VERDICT_STEPS, deciding
 
 
 class Spread(NamedTuple):
@@ -25,12 +26,14 @@ class Spread(NamedTuple):
         low, high: Its ends; None of what is true or false.
         text: For people.
         edge: Whether it reaches over an edge of the claimed range.
+        open: Whether that which decides does, see `dvsim.study.stopping`.
     """
 
     low: float | None
     high: float | None
     text: str
     edge: bool
+    open: bool
 
 
 def jackknife(value: float, others: Sequence[float]) -> float:
@@ -64,7 +67,8 @@ def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spre
         if claim.op == "true":
             alone = [entry.evaluate(evidence.of({number})).value for number in numbers]
             good = sum(item == 1.0 for item in alone)
-            return Spread(None, None, f"in {good} of {len(numbers)}", 0 < good < len(numbers))
+            mixed = 0 < good < len(numbers)
+            return Spread(None, None, f"in {good} of {len(numbers)}", mixed, mixed)
         remaining = [
             entry.evaluate(evidence.of(set(numbers) - {number})).value for number in numbers
         ]
@@ -74,9 +78,12 @@ def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spre
     if len(others) < len(remaining):
         return None
     half = jackknife(value, others)
-    low, high = value - half, value + half
+    known = Estimate.around(value, half)
+    wide = deciding(known, len(numbers), VERDICT_STEPS)
+    _, low, high = known
     text = f"{four_digits(low)} to {claim.text_of(high)}"
     if four_digits(low) == four_digits(high):
         text = "same in all" if half == 0 else claim.text_of(value)
-    edge = claim.holds(low) != claim.holds(value) or claim.holds(high) != claim.holds(value)
-    return Spread(low, high, text, edge)
+    holds = claim.holds(value)
+    edge, open_ = (any(claim.holds(end) != holds for end in ends) for ends in (known[1:], wide[1:]))
+    return Spread(low, high, text, edge, open_)

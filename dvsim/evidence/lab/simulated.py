@@ -156,7 +156,9 @@ def of_run(
         message_bytes=run.scenario.workload.message_bytes,
         sample=sample,
         replications=len(kept),
-        statistics={name: estimate(each.tolist()) for name, each in runs.items() if kept},
+        statistics={
+            name: estimate(each.tolist(), signed=False) for name, each in runs.items() if kept
+        },
         model=np.sort(np.concatenate(kept)) if kept else None,
         per_message=per_message,
         loop=run.scenario.loop,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +40,14 @@ class MessagingStudy(PointsStudy):
     scenario: MessagingScenario
     stages: pd.DataFrame
 
+    @cached_property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Its tables; of stages the mean over replications, of several alike the busiest."""
+        keys = ["point", "stage"]
+        means = self.stages.groupby([*keys, "number"], sort=False)["utilisation"].mean()
+        most = means.groupby(level=keys, sort=False).max().reset_index()
+        return {**super().tables, "stages": most}
+
     @property
     def drawn(self) -> list[str]:
         """The metrics that say something about the study, as figures have them."""
@@ -66,7 +75,7 @@ class MessagingStudy(PointsStudy):
     @cached_property
     def _bottlenecks(self) -> dict[int, tuple[str, float]]:
         busiest: dict[int, tuple[str, float]] = {}
-        for point, stage, used in self.stages.itertuples(index=False):
+        for point, stage, used in self.tables["stages"].itertuples(index=False):
             if used > busiest.get(int(point), ("", -1.0))[1]:
                 busiest[int(point)] = (str(stage), float(used))
         return busiest

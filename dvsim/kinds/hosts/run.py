@@ -62,15 +62,13 @@ def flow(scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
 
 
 def stages_of(runs: Sequence[Done]) -> pd.DataFrame:
-    """Return how busy each stage of each point was, the mean over its runs."""
+    """Return how busy each stage of each point was in each run."""
     used = [
-        (run.point, *stage, share) for run in runs for stage, share in run.reading.stages.items()
+        (run.point, run.replication, *stage, share)
+        for run in runs
+        for stage, share in run.reading.stages.items()
     ]
-    point, stage, share = STAGE_COLUMNS
-    table = pd.DataFrame(used, columns=[point, stage, "number", share])
-    means = table.groupby([point, stage, "number"], sort=False)[share].mean()
-    most = means.groupby(level=[point, stage], sort=False).max().reset_index()
-    return most.astype(dict(STAGE_COLUMNS))
+    return pd.DataFrame(used, columns=list(STAGE_COLUMNS)).astype(dict(STAGE_COLUMNS))
 
 
 def run_point(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from dvsim.contract.kind import Keys, Metric, Order, Own, Plain
+from dvsim.contract.kind import Keys, Metric, Order, Own, Plain, unsigned
 from dvsim.errors import Fault
 from dvsim.kinds.irregular.spec import (
     LEAST_BUFFER,
@@ -29,14 +29,16 @@ class IrregularKind(PointsKind):
     name = "irregular"
     about = "of programs that send many small messages"
     Spec: ClassVar[type[Spec]] = IrregularScenario
-    registry: ClassVar[Mapping[str, Metric]] = {
-        "time": Metric("s", shown=True),
-        "per_word": Metric("ns", shown=True),
-        "rate": Metric("M/s", shown=True),
-        "cores": Metric("s"),
-        "network": Metric("s"),
-        "waits": Metric("s"),
-    }
+    registry: ClassVar[Mapping[str, Metric]] = unsigned(
+        {
+            "time": Metric("s", shown=True),
+            "per_word": Metric("ns", shown=True),
+            "rate": Metric("M/s", shown=True),
+            "cores": Metric("s"),
+            "network": Metric("s"),
+            "waits": Metric("s"),
+        }
+    )
     orders: ClassVar[Keys] = {
         "nodes": Order("whole", 1, MOST_NODES, (1, MOST_NODES)),
         "uneven": Order("scaled", 1, MOST_UNEVEN, (1, 10)),

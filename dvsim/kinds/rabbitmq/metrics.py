@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from dvsim.contract.kind import Metric
+from dvsim.contract.kind import Metric, unsigned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,30 +54,34 @@ def _paged(run: Run) -> float:
     return float(paged.groupby(level=["replication", "iteration"]).sum().mean())
 
 
-METRICS: Mapping[str, Metric] = {
-    "delivered_rate": Metric("1/s", axis="msg/s", written="msg/s", shown=True),
-    "payload_rate": Metric("B/s", shown=True),
-    BEHIND: Metric("s"),
-    "overruns": Metric("%", "buffers that overrun", of=_overruns),
-    "empty": Metric("%", "polls that find nothing", of=_empty),
-    "sram": Metric("B", "most in the SRAM of a card", of=_peak),
-    "paged": Metric("B", "paged to disk", of=_paged),
-    "blocked": Metric("s", "publishers of a node blocked for", of=_mean("broker", "blocked_s")),
-    "port": Metric("%", "a sender's port in use", of=_port),
-    "latency": Metric("s", "first word through the fabric after", of=_mean("fabric", "latency_s")),
-    "together": Metric(
-        "B/s",
-        "what the fabric carries for each when all send at once",
-        of=_mean("fabric", "rate_together"),
-    ),
-    "late": Metric("%", "words that come after a later one", of=_mean("fabric", "late_share")),
-    "resequencing": Metric(
-        "1",
-        "words that a port must hold back to deliver in order",
-        of=_mean("fabric", "order_words"),
-    ),
-    "holding": Metric(
-        "s", "for which it holds a word back, at most", of=_mean("fabric", "order_wait_s")
-    ),
-}
+METRICS: Mapping[str, Metric] = unsigned(
+    {
+        "delivered_rate": Metric("1/s", axis="msg/s", written="msg/s", shown=True),
+        "payload_rate": Metric("B/s", shown=True),
+        BEHIND: Metric("s"),
+        "overruns": Metric("%", "buffers that overrun", of=_overruns),
+        "empty": Metric("%", "polls that find nothing", of=_empty),
+        "sram": Metric("B", "most in the SRAM of a card", of=_peak),
+        "paged": Metric("B", "paged to disk", of=_paged),
+        "blocked": Metric("s", "publishers of a node blocked for", of=_mean("broker", "blocked_s")),
+        "port": Metric("%", "a sender's port in use", of=_port),
+        "latency": Metric(
+            "s", "first word through the fabric after", of=_mean("fabric", "latency_s")
+        ),
+        "together": Metric(
+            "B/s",
+            "what the fabric carries for each when all send at once",
+            of=_mean("fabric", "rate_together"),
+        ),
+        "late": Metric("%", "words that come after a later one", of=_mean("fabric", "late_share")),
+        "resequencing": Metric(
+            "1",
+            "words that a port must hold back to deliver in order",
+            of=_mean("fabric", "order_words"),
+        ),
+        "holding": Metric(
+            "s", "for which it holds a word back, at most", of=_mean("fabric", "order_wait_s")
+        ),
+    }
+)
 """By name: of the numbers of a sweep, and of those that an open question names under `also`."""

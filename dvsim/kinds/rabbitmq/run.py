@@ -10,7 +10,7 @@ from typing import Any
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import Job
 from dvsim.core.probe import Iteration
-from dvsim.kinds.rabbitmq.sim import Begun, simulate
+from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.kinds.rabbitmq.size import size_facts, size_text
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Tables
@@ -24,13 +24,9 @@ from dvsim.study.run import Run
 def simulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
     """Simulate scenarios and yield the run of each."""
     how = job.how
-    begun = [
-        _begun(how.begun.get(to_toml(scenario)) if how.begun else None) for scenario in scenarios
-    ]
-    times = [how.replications - (old.replications if old else 0) for old in begun]
     parts: dict[Hashable, Part] = {
-        id(scenario): Part(scenario.tasks * number, _expected_s(scenario))
-        for scenario, number in zip(scenarios, times, strict=True)
+        id(scenario): Part(scenario.tasks * len(how.numbers), _expected_s(scenario))
+        for scenario in scenarios
     }
     tasks = sum(part.tasks for part in parts.values())
     with Progress(tasks, visible=job.progress, parts=parts) as shown:
@@ -40,7 +36,7 @@ def simulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, N
             replications=how.replications,
             workers=job.workers,
             on_task=partial(_count, shown),
-            begun=begun,
+            first=how.first,
         )
         with closing(simulated):
             for scenario, tables in zip(scenarios, simulated, strict=True):
@@ -78,13 +74,6 @@ def emulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, No
 def _expected_s(scenario: Scenario) -> float:
     """Return about how long an iteration takes."""
     return float(kind_of(scenario).seconds(scenario)) / scenario.workload.iterations
-
-
-def _begun(run: Run | None) -> Begun | None:
-    """Return a run of fewer replications as what a simulation goes on from."""
-    if run is None:
-        return None
-    return Begun(run.replications, Tables(run.samples, run.counters, run.manifest["wall_s"]))
 
 
 def _run(

@@ -37,13 +37,6 @@ class Done(NamedTuple):
     work_s: float
 
 
-class Begun(NamedTuple):
-    """The first replications of a scenario."""
-
-    replications: int
-    tables: Tables
-
-
 def simulate(
     scenarios: Sequence[Scenario],
     *,
@@ -51,7 +44,7 @@ def simulate(
     replications: int = 10,
     workers: int = 1,
     on_task: OnTask | None = None,
-    begun: Sequence[Begun | None] = (),
+    first: int = 1,
 ) -> Generator[Tables, None, None]:
     """Simulate scenarios and yield the tables of each, in order, as soon as it is complete.
 
@@ -59,30 +52,28 @@ def simulate(
 
     Args:
         scenarios: What to simulate.
-        seed, replications: Replication 1 .. `replications` of `seed`; common random numbers across
-            scenarios.
+        seed, replications: Replication `first` .. `replications` of `seed`; common random numbers
+            across scenarios.
         workers: Processes; 1 runs in this one.
         on_task: Called in this process after each finished iteration, for progress, with the wall
             time that it took.
-        begun: For each scenario its first replications, if they were run before: only the rest is
-            run. Nothing for none.
+        first: The first replication that is run.
 
     Raises:
         RunFailed: If a conservation check fails, a card refuses its parameters, a number or a table
             grows beyond what can be held, or a worker dies.
     """
-    before = begun or [None] * len(scenarios)
     tasks = [
         [
             Task(scenario, seed, replication, iteration)
-            for replication in range(1 + (old.replications if old else 0), replications + 1)
+            for replication in range(first, replications + 1)
             for iteration in range(1, scenario.workload.iterations + 1)
         ]
-        for scenario, old in zip(scenarios, before, strict=True)
+        for scenario in scenarios
     ]
     with closing(pooled(run_task, tasks, workers)) as results:
-        for group, old, done in zip(tasks, before, results, strict=True):
-            yield _gather(group, old, done, on_task)
+        for group, done in zip(tasks, results, strict=True):
+            yield _gather(group, done, on_task)
 
 
 def run_task(task: Task) -> Done:
@@ -101,10 +92,8 @@ def run_task(task: Task) -> Done:
     return Done(iteration, time.perf_counter() - started)
 
 
-def _gather(
-    tasks: Sequence[Task], begun: Begun | None, results: Iterator[Done], on_task: OnTask | None
-) -> Tables:
-    gathered = Gathered(begun.tables if begun else None)
+def _gather(tasks: Sequence[Task], results: Iterator[Done], on_task: OnTask | None) -> Tables:
+    gathered = Gathered()
     for task, (iteration, took_s) in zip(tasks, results, strict=True):
         gathered.add(task.replication, task.iteration, iteration, took_s)
         if on_task:

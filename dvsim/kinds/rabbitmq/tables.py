@@ -23,14 +23,9 @@ class Tables(NamedTuple):
 
 
 class Gathered:
-    """Iterations of one scenario, as they are done.
+    """Iterations of one scenario, as they are done."""
 
-    Args:
-        begun: The tables of its first replications, if they were there before.
-    """
-
-    def __init__(self, begun: Tables | None = None) -> None:
-        self._begun = begun
+    def __init__(self) -> None:
         self._columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
         self._counters: list[tuple[int, int, str, int, str, float, str]] = []
         self._work_s = 0.0
@@ -58,14 +53,4 @@ class Gathered:
             {name: np.concatenate(parts) for name, parts in self._columns.items()}
         )
         counters = pd.DataFrame(self._counters, columns=list(COUNTER_COLUMNS))
-        new = Tables(samples, counters.astype(dict(COUNTER_COLUMNS)), self._work_s)
-        return new if self._begun is None else _joined(self._begun, new)
-
-
-def _joined(tables: Tables, other: Tables) -> Tables:
-    """Return the tables of two runs, whose replications follow each other, as one."""
-    samples, counters = (
-        pd.concat(pair, ignore_index=True)
-        for pair in ((tables.samples, other.samples), (tables.counters, other.counters))
-    )
-    return Tables(samples, counters, tables.work_s + other.work_s)
+        return Tables(samples, counters.astype(dict(COUNTER_COLUMNS)), self._work_s)

@@ -4,56 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.contract.kind import Metric
+from dvsim.contract.kind import Metric, unsigned
 
-METRICS: Mapping[str, Metric] = {
-    "offered": Metric("packets"),  # arrived at inputs; of one plane or all: of all
-    "accepted": Metric("packets"),  # entered
-    "delivered": Metric("packets"),  # left at their output
-    "lost": Metric(
-        "packets", "packets lost", "Packets that a fault lost on the way", "packets", ""
-    ),
-    "refused": Metric("packets"),  # found no free node and are gone
-    "throughput": Metric(
-        "packets/slot/input",
-        "throughput",
-        "Packets delivered per slot and input",
-        "packets per slot and input",
-        "",
-        shown=True,
-    ),
-    "acceptance": Metric(  # not a number where nothing was offered
-        "1",
-        "acceptance",
-        "Of the packets that arrive, the share that gets in at once",
-        "accepted / offered",
-        "",
-        shown=True,
-    ),
-    "mean_hops": Metric(
-        "nodes",
-        "mean hops",
-        "Nodes that a packet visits, the entry node included",
-        "nodes visited",
-        "",
-        shown=True,
-    ),
-    "mean_latency": Metric(  # from arrival at the input to the output, waiting included
-        "slots",
-        "mean latency",
-        "Thick lines are the mean over all packets, from arrival to delivery, "
-        "waiting included, and thin dotted ones what 99 % of them do not exceed",
-        shown=True,
-    ),
-    "p50": Metric("slots"),  # quantiles of the latency
-    "p99": Metric("slots", "99 % of the latencies"),
-    "max": Metric("slots"),
-    "blocked": Metric(
-        "1", reading="Share of the wanted descents that fail, mean over the outer cylinders"
-    ),
-    "in_flight": Metric("packets"),  # inside at the end
-    "waiting": Metric("packets"),  # in the queues at the end
-}
+METRICS: Mapping[str, Metric] = unsigned(
+    {
+        "offered": Metric("packets"),  # arrived at inputs; of one plane or all: of all
+        "accepted": Metric("packets"),  # entered
+        "delivered": Metric("packets"),  # left at their output
+        "lost": Metric(
+            "packets", "packets lost", "Packets that a fault lost on the way", "packets", ""
+        ),
+        "refused": Metric("packets"),  # found no free node and are gone
+        "throughput": Metric(
+            "packets/slot/input",
+            "throughput",
+            "Packets delivered per slot and input",
+            "packets per slot and input",
+            "",
+            shown=True,
+        ),
+        "acceptance": Metric(  # not a number where nothing was offered
+            "1",
+            "acceptance",
+            "Of the packets that arrive, the share that gets in at once",
+            "accepted / offered",
+            "",
+            shown=True,
+        ),
+        "mean_hops": Metric(
+            "nodes",
+            "mean hops",
+            "Nodes that a packet visits, the entry node included",
+            "nodes visited",
+            "",
+            shown=True,
+        ),
+        "mean_latency": Metric(  # from arrival at the input to the output, waiting included
+            "slots",
+            "mean latency",
+            "Thick lines are the mean over all packets, from arrival to delivery, "
+            "waiting included, and thin dotted ones what 99 % of them do not exceed",
+            shown=True,
+        ),
+        "p50": Metric("slots"),  # quantiles of the latency
+        "p99": Metric("slots", "99 % of the latencies"),
+        "max": Metric("slots"),
+        "blocked": Metric(
+            "1", reading="Share of the wanted descents that fail, mean over the outer cylinders"
+        ),
+        "in_flight": Metric("packets"),  # inside at the end
+        "waiting": Metric("packets"),  # in the queues at the end
+    }
+)
 """What is measured in each run, with units; a mean or quantile of nothing is not a number."""
 
 POINT_COLUMNS: Mapping[str, str] = {
@@ -67,16 +69,18 @@ POINT_COLUMNS: Mapping[str, str] = {
 }
 HISTOGRAM_COLUMNS: Mapping[str, str] = {
     "point": "int32",
+    "replication": "int16",
     "kind": "str",  # "hops" or "latency"
     "value": "int64",  # nodes visited, or slots
-    "packets": "int64",  # over all replications; values without packets have no row
+    "packets": "int64",  # values without packets have no row
 }
 CYLINDER_COLUMNS: Mapping[str, str] = {
     "point": "int32",
+    "replication": "int16",
     "level": "int32",  # 0 for a switch; of a network 0 is next to the ports
     "cylinder": "int32",  # 0 is the outermost
     "blocked": "float64",  # share of the wanted descents; not a number on the innermost
-    "occupancy": "float64",  # packets per node; both are means over replications
+    "occupancy": "float64",  # packets per node
 }
 THEORY_COLUMNS: Mapping[str, str] = {
     "point": "int32",

@@ -103,13 +103,10 @@ def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:
 
 def tables_of(scenario: SwitchScenario, seed: int, runs: Sequence[Done]) -> dict[str, pd.DataFrame]:
     """Return the tables of a study but for its points, see `dvsim.kinds.switch.result`."""
-    by_point = [
-        [run.reading for run in runs if run.point == point] for point in range(len(scenario.points))
-    ]
     events, queues = recorded(scenario, seed)
     return {
-        "histograms": _histograms(by_point),
-        "cylinders": _cylinders(by_point),
+        "histograms": _histograms(runs),
+        "cylinders": _cylinders(runs),
         "theory": _theory(scenario),
         "events": events,
         "queues": queues,
@@ -123,35 +120,28 @@ def slot_of(scenario: SwitchScenario) -> int | None:
     return None if scenario.network is None else network_of(scenario.network).slot_ps
 
 
-def _histograms(by_point: Sequence[Sequence[Measured]]) -> pd.DataFrame:
+def _histograms(runs: Sequence[Done]) -> pd.DataFrame:
     parts = []
-    for point, runs in enumerate(by_point):
+    for run in runs:
         for kind in ("hops", "latency"):
-            counts = _sum([getattr(run, kind) for run in runs])
+            counts = getattr(run.reading, kind)
             values = np.flatnonzero(counts)
-            columns = {"point": point, "kind": kind, "value": values, "packets": counts[values]}
-            parts.append(pd.DataFrame(columns))
+            where = {"point": run.point, "replication": run.replication, "kind": kind}
+            parts.append(pd.DataFrame({**where, "value": values, "packets": counts[values]}))
     return pd.concat(parts, ignore_index=True).astype(dict(HISTOGRAM_COLUMNS))
 
 
-def _sum(histograms: Sequence[Ints]) -> Ints:
-    total = np.zeros(max(histogram.size for histogram in histograms), dtype=np.int64)
-    for histogram in histograms:
-        total[: histogram.size] += histogram
-    return total
-
-
-def _cylinders(by_point: Sequence[Sequence[Measured]]) -> pd.DataFrame:
+def _cylinders(runs: Sequence[Done]) -> pd.DataFrame:
     rows = []
-    for point, runs in enumerate(by_point):
-        blocked = np.mean([run.blocked for run in runs], axis=0)
-        occupancy = np.mean([run.occupancy for run in runs], axis=0)
+    for run in runs:
+        blocked, occupancy = run.reading.blocked, run.reading.occupancy
         levels, cylinders = occupancy.shape
         for level in range(levels):
             for cylinder in range(cylinders):
                 inner = cylinder == cylinders - 1
                 share = np.nan if inner else blocked[level, cylinder]
-                rows.append((point, level, cylinder, share, occupancy[level, cylinder]))
+                where = (run.point, run.replication, level, cylinder)
+                rows.append((*where, share, occupancy[level, cylinder]))
     return pd.DataFrame(rows, columns=list(CYLINDER_COLUMNS)).astype(dict(CYLINDER_COLUMNS))
 
 

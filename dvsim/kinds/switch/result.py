@@ -7,7 +7,9 @@ scenario and a replication. Replication r of seed s is the run of `Switch.run` w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
@@ -30,6 +32,17 @@ class Study(PointsStudy):
     theory: pd.DataFrame
     events: pd.DataFrame
     queues: pd.DataFrame
+
+    @cached_property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Its tables; histograms are added up over replications, cylinders averaged."""
+        histograms = self.histograms.groupby(["point", "kind", "value"], as_index=False)
+        cylinders = self.cylinders.groupby(["point", "level", "cylinder"], as_index=False)
+        return {
+            **super().tables,
+            "histograms": histograms[["packets"]].sum(),
+            "cylinders": cylinders[["blocked", "occupancy"]].mean(),
+        }
 
     @property
     def slot_ps(self) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Keys, Metric, Order, Plain, Reading
+from dvsim.contract.kind import Keys, Metric, Order, Plain, Reading, unsigned
 from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
 
 PARTS = ("compute", "overhead", "latency", "bandwidth", "contention", "wait")
-METRICS: Mapping[str, Metric] = {
-    "time": Metric("ns", shown=True),  # until the last rank is done
-    **{f"{part}_time": Metric("ns") for part in PARTS},  # of that, on the critical path
-    "message_rate": Metric("1/s", shown=True),  # messages that a rank sends, in the mean
-    "messages": Metric("messages"),
-    "bytes": Metric("B"),
-}
+METRICS: Mapping[str, Metric] = unsigned(
+    {
+        "time": Metric("ns", shown=True),  # until the last rank is done
+        **{f"{part}_time": Metric("ns") for part in PARTS},  # of that, on the critical path
+        "message_rate": Metric("1/s", shown=True),  # messages that a rank sends, in the mean
+        "messages": Metric("messages"),
+        "bytes": Metric("B"),
+    }
+)
 """What is measured in each run; the parts add up to the time."""
 
 OPERATIONS_S = 1e6  # that are replayed in a second, about

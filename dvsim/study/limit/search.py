@@ -1,12 +1,11 @@
 """Bisection with confidence: at each probe replications are added until one side is certain.
 
-With a precision they are added until the metrics are known so well, and then the verdict is read.
+With a precision a pilot says how many there are, and then the verdict is read.
 
 It is taken for granted that the criterion changes once between the bounds. A probe is looked at
-after 2, 4, 8, 16 and 32 replications as a rule, with a precision after the steps of
-`dvsim.study.statistics.STEPS`. So that a verdict is wrong with at most 5 % over all
-these looks, an interval that decides has a confidence of 1 - 5 % / looks (Bonferroni): 99 % for
-five.
+after 2, 4, 8, 16 and 32 replications as a rule. So that a verdict is wrong with at most 5 % over
+all these looks, an interval that decides has a confidence of 1 - 5 % / looks: see
+`dvsim.study.stopping`, 99 % for five.
 
 A probe so near to the limit that its last look would not decide it either, by how much the
 replications so far scatter, stays undecided at once: it makes the answer wider by a little, and
@@ -33,7 +32,9 @@ from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
-from dvsim.study.statistics import CONFIDENCE, STEPS, Estimate
+from dvsim.study.statistics import Estimate, estimate
+from dvsim.study.stopping import MOST as MOST_NEEDED
+from dvsim.study.stopping import PILOT, confidence_of, needed, pilot_seed
 
 FIRST, LAST = 2, 32  # replications of the first look at a probe and of the last
 MOST = 80  # of the last look where the first has a number that was asked for
@@ -108,8 +109,8 @@ def find_limits(
         smallest: Look for the smallest value at which it holds, not for the largest.
         seed, replications: A probe has replications 1 .. `replications` first, then twice as many,
             up to `MOST`; None: from `FIRST` up to `LAST`.
-        precision: Instead of `replications`: 3 to 30, until half of the interval of each metric of
-            the criterion is at most this share of it.
+        precision: Instead of `replications`: 3 to 30, as many as it takes by a pilot that half of
+            the interval of each metric of the criterion is at most this share of it.
         workers: Processes; None: one for each core that this one may use.
         on_probe: Called with each probe as it is done.
 
@@ -158,7 +159,8 @@ class Readings(Executor[Trial]):
         for trial in trials:
             begun = trial.begun or []
             numbers = range(len(begun) + 1, trial.replications + 1)
-            tasks = [(trial.scenario, self.seed, number) for number in numbers]
+            seed = pilot_seed(self.seed) if trial.pilot else self.seed
+            tasks = [(trial.scenario, seed, number) for number in numbers]
             quick = kind_of(trial.scenario).seconds(trial.scenario) * len(tasks) < QUICK_S
             yield trial, [*begun, *(map(_run, tasks) if quick else self.pool.do(_run, tasks))]
 
@@ -218,12 +220,16 @@ class Bisect(Design[Trial, Limit]):
         setting = _at(self.setting, self.key, self.axis, value)
         _check(kind_of(setting), self.name, self.key, setting)
         runs: list[Reading] = []
-        for wanted in self.steps:
+        steps = self.steps
+        if self.precision is not None:
+            (pilot,) = yield [Trial(setting, PILOT, pilot=True)]
+            steps = [max(self._needed(metric, pilot) for metric in self.criterion.metrics)]
+        for wanted in steps:
             (runs,) = yield [Trial(setting, wanted, begun=runs)]
             estimates = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
             self._check_metrics(value, estimates)
             verdict = self.criterion.verdict(estimates) if len(runs) > 1 else "undecided"
-            if self._enough(estimates, verdict) or self._hopeless(runs):
+            if verdict != "undecided" or self._hopeless(runs):
                 break
         notes = next((run.notes for run in runs if run.notes), "")
         probe = Probe(value, len(runs), estimates, verdict, notes, runs[0].fidelity)
@@ -232,12 +238,11 @@ class Bisect(Design[Trial, Limit]):
             self.on_probe(probe)
         return verdict
 
-    def _enough(self, estimates: Mapping[str, Estimate], verdict: Verdict) -> bool:
-        """Return whether no more replications are needed: it is certain, or known well enough."""
-        if self.precision is None:
-            return verdict != "undecided"
-        known = (estimate for estimate in estimates.values() if not math.isnan(estimate.value))
-        return all(estimate.half <= self.precision * abs(estimate.value) for estimate in known)
+    def _needed(self, metric: str, pilot: Sequence[Reading]) -> int:
+        """Return how many replications the precision of a metric needs."""
+        assert self.precision is not None
+        known = estimate(kind_of(self.setting).values(metric, pilot))
+        return needed(known.half / abs(known.value) if known.value else 0.0, self.precision)
 
     def _hopeless(self, runs: Sequence[Reading]) -> bool:
         """Return whether even the last look would decide nothing, if all scatter as these do."""
@@ -298,23 +303,14 @@ def steps_of(replications: int | None = None, precision: float | None = None) ->
     """Return after how many replications a probe is looked at.
 
     >>> steps_of(), steps_of(10), steps_of(80), steps_of(precision=0.05)
-    ((2, 4, 8, 16, 32), (10, 20, 40, 80), (80,), (3, 5, 8, 12, 18, 30))
+    ((2, 4, 8, 16, 32), (10, 20, 40, 80), (80,), (30,))
     """
-    if precision is not None:
-        return STEPS
+    if precision is not None:  # as a pilot says, and at most
+        return (MOST_NEEDED,)
     steps, last = ([FIRST], LAST) if replications is None else ([replications], MOST)
     while steps[-1] < last:
         steps.append(min(2 * steps[-1], last))
     return tuple(steps)
-
-
-def confidence_of(steps: Sequence[int]) -> float:
-    """Return the confidence of an interval that decides, if a probe is looked at so often.
-
-    >>> confidence_of(steps_of()), confidence_of(steps_of(80))
-    (0.99, 0.95)
-    """
-    return 1 - (1 - CONFIDENCE) / len(steps)
 
 
 def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN401 - of its kind

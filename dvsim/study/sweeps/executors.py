@@ -25,12 +25,12 @@ from dvsim.errors import Argument, DvsimError, RunFailed, ScenarioError
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
 from dvsim.scenario.find import is_file
-from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.execute import Executor, simulate
 from dvsim.study.folder import keep_many
-from dvsim.study.store import contents_of
-from dvsim.study.sweeps.trials import Outcome, PointTrial, find, folder_at, one_line, precise
+from dvsim.study.point_numbers import PointNumbers
+from dvsim.study.store import contents_of, first_of, folder_of, joined
+from dvsim.study.sweeps.trials import Outcome, PointTrial, find, one_line, pilot_of, times_of
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
@@ -63,7 +63,7 @@ class Done(NamedTuple):
     Attributes:
         number: Of the point.
         outcome: What came of it.
-        runs: Its run; where a precision was asked for one for each look, the last counts.
+        runs: Its pilot and its run, as far as they were not kept.
         took_s: How long it took.
     """
 
@@ -86,24 +86,35 @@ def work(chunk: Chunk) -> list[Done]:
     here = code_version()
     if here != chunk.how.version:
         raise RunFailed(f"a worker has dvsim {here}, and {chunk.how.version} is asked for")
-    return [_point(trial, chunk) for trial in chunk.trials]
+    hows = chunk.how, chunk.precision, chunk.command
+    return [_point(trial, *hows) for trial in chunk.trials]
 
 
-def _point(trial: PointTrial, chunk: Chunk) -> Done:
+def _point(
+    trial: PointTrial, how: How, precision: float | None, command: str | Sequence[str]
+) -> Done:
     started = time.perf_counter()
-    scenario, kind = trial.scenario, kind_of(trial.scenario)
+    scenario, kind, times = trial.scenario, kind_of(trial.scenario), trial.times
     runs: list[Kept] = []
-    outcome, begun = Outcome(), dict[str, Any]()
+
+    def numbers(how: How, begun: Any = None) -> Sequence[PointNumbers]:  # noqa: ANN401 - of its kind
+        first = 1 if begun is None else begun.replications + 1
+        if first > how.replications:
+            result = first_of(begun, how.replications)
+        else:
+            (result,) = simulate([scenario], replace(how, first=first), 1, False, command, {})
+            result = result if begun is None else joined(begun, result)
+            folder = folder_of(how, Path(), scenario).as_posix()
+            runs.append(Kept(folder, contents_of(result), result.manifest))
+        found: Sequence[PointNumbers] = kind.point_numbers(scenario, kind.brief(result))
+        return found
+
     try:
-        for times in trial.looks:
-            how = replace(chunk.how, replications=times, begun=begun)
-            (result,) = simulate([scenario], how, 1, False, chunk.command, {})
-            point_numbers = kind.point_numbers(scenario, kind.brief(result))
-            outcome = Outcome(point_numbers, times, folder_at(scenario, how, times))
-            runs.append(Kept(outcome.folder, contents_of(result), result.manifest))
-            if precise(scenario, point_numbers, chunk.precision):
-                break
-            begun = {to_toml(result.scenario): result}
+        if times is None:
+            assert precision is not None
+            times = times_of(scenario, numbers(pilot_of(how)), precision)
+        found = numbers(replace(how, replications=times), trial.begun)
+        outcome = Outcome(found, times, trial.folder)
     except DvsimError as failed:
         outcome, runs = Outcome(error=one_line(failed)), []
     return Done(trial.number, outcome, runs, time.perf_counter() - started)
@@ -211,7 +222,7 @@ class Chunks(Executor[PointTrial]):
     progress: bool = False
     command: str | Sequence[str] = ""
     _times: list[float] = field(default_factory=list)
-    _looks: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _begun: dict[str, PointTrial] = field(default_factory=dict)
 
     @property
     def took_s(self) -> float:
@@ -226,10 +237,10 @@ class Chunks(Executor[PointTrial]):
         """Return what is kept of a point; None if there is nothing, or too little."""
         if self.kept is None:
             return None
-        numbers = find(self.kept, trial, self.how, self.precision)
-        if isinstance(numbers, Outcome):
-            return numbers
-        self._looks[trial.folder] = numbers
+        found = find(self.kept, trial, self.how, self.precision)
+        if isinstance(found, Outcome):
+            return found
+        self._begun[trial.folder] = found
         return None
 
     def run(self, trials: Sequence[PointTrial]) -> Iterator[tuple[PointTrial, Outcome]]:
@@ -238,9 +249,8 @@ class Chunks(Executor[PointTrial]):
         Raises:
             RunFailed: If a worker dies, or has other code. What was done is kept.
         """
-        missing = [
-            replace(trial, looks=self._looks.get(trial.folder, trial.looks)) for trial in trials
-        ]
+        times = self.how.replications if self.precision is None else None
+        missing = [self._begun.pop(trial.folder, replace(trial, times=times)) for trial in trials]
         by_number = {trial.number: trial for trial in trials}
         parts: dict[Hashable, Part] = {
             trial.number: Part(1, _expected_s(trial.scenario)) for trial in missing

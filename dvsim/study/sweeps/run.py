@@ -24,7 +24,7 @@ from dvsim.study.folder import clear_room, make_room
 from dvsim.study.manifest import build_manifest
 from dvsim.study.point_numbers import text_or_number
 from dvsim.study.precision import shares_of
-from dvsim.study.statistics import STEPS
+from dvsim.study.stopping import MOST
 from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.points import Point
@@ -114,8 +114,8 @@ def prepare(
         scenario: A name, a path, or a file that was read.
         points: As `dvsim.study.sweeps.points.plan` gives them.
         overrides, seed, replications, scale: As for one run.
-        precision: Instead of `replications`: 3 to 30 for each point, until it is known so well, see
-            `dvsim.study.precision`; 0.05 unless either is given.
+        precision: Instead of `replications`: 3 to 30 for each point, as a pilot says, see
+            `dvsim.study.stopping`; 0.05 unless either is given.
         progress: Show on stderr how many of many points are checked.
 
     Raises:
@@ -126,12 +126,11 @@ def prepare(
         precision = DEFAULT_PRECISION
     if precision is not None:
         check_precision(precision)
-    times = 1 if replications is None else replications
+    times = MOST if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale)
-    looks = STEPS if replications is None else (int(replications),)
-    how = How(code_version(), int(seed), looks[0], None)
+    how = How(code_version(), int(seed), int(times), None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
-    trials = trials_of(base, points, overrides, how, scale, looks, progress)
+    trials = trials_of(base, points, overrides, how, scale, progress)
     name = next(trial.scenario.name for trial in trials if isinstance(trial, PointTrial))
     tables = base.document.data.get("vary", [])
     return Sweep(name, points, trials, how, precision, [key for own in tables for key in own])

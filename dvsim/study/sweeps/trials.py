@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import How
@@ -22,7 +22,8 @@ from dvsim.study.folder import SCENARIO, another, broken, is_there, read_checked
 from dvsim.study.parquet import from_parquet
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
-from dvsim.study.store import folder_of
+from dvsim.study.stopping import PILOT, needed, pilot_seed
+from dvsim.study.store import find_kept, folder_of
 from dvsim.study.sweeps.points import Point, setting_of
 from dvsim.study.sweeps.values import PLAIN, number_of
 
@@ -37,17 +38,18 @@ class PointTrial:
     Attributes:
         number: Of the point, from 0.
         scenario: Resolved and scaled.
-        looks: Replications of the first look, of the second, …: one number, unless a precision is
-            asked.
-        folder: Of the run of the first look, below the root of runs, with ``/``.
+        folder: Of its run, below the root of runs, with ``/``.
         digest: SHA-256 of the scenario as its runs keep it.
+        times: How many replications it gets; None of one whose pilot is still to be run.
+        begun: The run of fewer replications that is kept.
     """
 
     number: int
     scenario: Spec
-    looks: tuple[int, ...]
     folder: str
     digest: str
+    times: int | None = None
+    begun: Any = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,6 @@ def trials_of(
     overrides: Sequence[Override],
     how: How,
     scale: float | None = None,
-    looks: tuple[int, ...] = (),
     progress: bool = False,
 ) -> list[PointTrial | Refused]:
     """Check every point.
@@ -90,7 +91,6 @@ def trials_of(
         points: What is varied.
         overrides: What is set in all points.
         how, scale: As in `dvsim.session.run_scenarios`.
-        looks: See `PointTrial`; none takes the replications of `how`.
         progress: Show on stderr how many of `MANY` points or more are checked.
 
     Raises:
@@ -102,7 +102,6 @@ def trials_of(
     if twice := template.twice([*overrides, *points[0].settings]):
         raise ScenarioError(twice)
     trials: list[PointTrial | Refused] = []
-    looks = looks or (how.replications,)
     first: ScenarioError | None = None
     alone: set[str] = set()  # keys whose values were checked each by itself
     with Progress(
@@ -114,7 +113,7 @@ def trials_of(
                 spec = template.resolved([*overrides, *point.settings]).scenario
                 spec = _with_one_row(spec, template.base, point)
                 scenario = spec.scaled(1.0 if scale is None else scale)
-                check_extent([scenario], looks[-1])
+                check_extent([scenario], how.replications)
             except ScenarioError as refused:
                 error = ScenarioError(_of_vary(refused.faults, varied))
                 first = first or error
@@ -124,9 +123,9 @@ def trials_of(
                 trials.append(Refused(number, _faults(error)))
                 continue
             text = to_toml(scenario)
-            folder = folder_at(scenario, how, looks[0], text)
+            folder = folder_of(how, Path(), scenario, text).as_posix()
             digest = hashlib.sha256(text.encode()).hexdigest()
-            trials.append(PointTrial(number, scenario, looks, folder, digest))
+            trials.append(PointTrial(number, scenario, folder, digest))
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
@@ -203,42 +202,45 @@ def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict
     return rows, units
 
 
-def folder_at(scenario: Spec, how: How, replications: int, text: str | None = None) -> str:
-    """Return the folder of a run of so many replications; `text` is its scenario, if known."""
-    return folder_of(replace(how, replications=replications), Path(), scenario, text).as_posix()
+def pilot_of(how: How) -> How:
+    """Return how the pilot of a point is run."""
+    return replace(how, seed=pilot_seed(how.seed), replications=PILOT, first=1, pilot=True)
 
 
-def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | None) -> bool:
-    """Return whether a run is known as well as was asked; it is if nothing was."""
-    if precision is None:
-        return True
-    return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
+def times_of(scenario: Spec, pilot: Sequence[PointNumbers], precision: float) -> int:
+    """Return how many replications a point gets by the numbers of its pilot."""
+    return needed(max(shares_of(pilot, kind_of(scenario).headline)[1]), precision)
 
 
-def known(root: Path, trial: PointTrial, point_folder: str, how: How) -> list[PointNumbers] | None:
-    """Return the numbers of the run of a point that is kept in a folder, None if there is none.
+def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
+    """Return the numbers of the first replications of a kept point, None if not all are there.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
 
     Raises:
         RunFailed: If the folder is there, but is not a good answer.
     """
-    scenario, folder = trial.scenario, root / point_folder
+    scenario, folder = trial.scenario, root / trial.folder
+    if how.pilot:
+        folder = folder_of(how, root, scenario)
     kind = kind_of(scenario)
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
     same = manifest["files"].get(SCENARIO, {}).get("sha256") == trial.digest
-    identity = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
-    if not same or identity != (kind.version(how), how.seed, how.replications):
+    identity = (manifest.get("version"), manifest.get("seed"))
+    if not same or identity != (kind.version(how), how.seed):
         raise another(folder)
     for name in manifest["files"]:
         if not (folder / name).is_file():
             raise broken(folder, f"{name} is missing")
+    if manifest["replications"] < how.replications:
+        return None
     name, columns = f"{kind.brief_table}.parquet", kind.tables[kind.brief_table]
     table = read_checked(folder, name, manifest)
     try:
         data = from_parquet(table, columns)
+        data = data[data["replication"] <= how.replications]
         numbers: list[PointNumbers] = kind.point_numbers(
             scenario, {str(k): data[k].tolist() for k in data}
         )
@@ -247,24 +249,19 @@ def known(root: Path, trial: PointTrial, point_folder: str, how: How) -> list[Po
         raise broken(folder, f"{name}: {error}") from error
 
 
-def find(
-    root: Path, trial: PointTrial, how: How, precision: float | None
-) -> Outcome | tuple[int, ...]:
-    """Return what is kept of a point, or the looks that are still to be made.
-
-    A point that is kept, but not as precise as is asked, is to be run from its next look on.
-    """
-    for position, times in enumerate(trial.looks):
-        folder = trial.folder if position == 0 else folder_at(trial.scenario, how, times)
-        try:
-            point_numbers = known(root, trial, folder, replace(how, replications=times))
-        except RunFailed as error:
-            return Outcome(error=one_line(error))
-        if point_numbers is None:
-            return trial.looks[position:]
-        if times == trial.looks[-1] or precise(trial.scenario, point_numbers, precision):
-            return Outcome(point_numbers, times, folder)
-    raise AssertionError("a point has no looks")
+def find(root: Path, trial: PointTrial, how: How, precision: float | None) -> Outcome | PointTrial:
+    """Return what is kept of a point, or the point with what is known of it, to be run."""
+    scenario, times = trial.scenario, how.replications if precision is None else None
+    try:
+        if precision is not None and (pilot := known(root, trial, pilot_of(how))) is not None:
+            times = times_of(scenario, pilot, precision)
+        if times is not None:
+            numbers = known(root, trial, replace(how, replications=times))
+            if numbers is not None:
+                return Outcome(numbers, times, trial.folder)
+        return replace(trial, times=times, begun=find_kept(how, root, scenario))
+    except RunFailed as error:
+        return Outcome(error=one_line(error))
 
 
 def one_line(error: Exception) -> str:
