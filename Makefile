@@ -16,7 +16,7 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, full message counts; build/demo/report.html
-	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html
+	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html --overwrite
 
 test: ## linters, types and all tests; TESTS="FILE ..." for some of them
 	tests/install-packages

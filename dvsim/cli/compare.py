@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import MADE, FormFile, folder_option, json_option, typed_text
+from dvsim.cli.options import FormFile, folder_option, json_option, report_option, typed_text
 from dvsim.cli.plain_text import WIDTH
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
@@ -29,12 +29,9 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Take the last so many runs of each name, oldest first.",
 )
-@click.option(
-    "--report",
-    metavar="FILE",
-    type=FormFile(("html", "md")),
-    help="A page with ratios, distributions and curves: FILE.html, or FILE.md without figures."
-    + MADE,
+@report_option(
+    "A page with ratios, distributions and curves: FILE.html, or FILE.md without figures.",
+    FormFile(("html", "md")),
 )
 @json_option
 def compare(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import shlex
 import sys
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
+OVERWRITE = "dvsim.overwrite"  # key of what a command says of reports that are there
 FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
 
 set_option = click.option(
@@ -142,7 +144,33 @@ class Output(click.Path):
         return path
 
 
-class HtmlPage(Output):
+class Page(Output):
+    """A report to write; one that is there is kept unless ``--overwrite`` is given."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Return the path."""
+        path = super().convert(value, param, ctx)
+        check_free(path, path.suffix.removeprefix(".").lower())
+        return path
+
+
+def check_free(path: Path, form: str) -> None:
+    """Refuse to write a report over one that is there, before anything is run.
+
+    Raises:
+        UsageError: If its file, or one of its figures, is there and ``--overwrite`` is not given.
+    """
+    ctx = click.get_current_context(silent=True)
+    if ctx is None or ctx.meta.get(OVERWRITE):
+        return
+    names = path.parent.glob(f"{glob.escape(path.stem)}-*.svg") if form == "svg" else ()
+    there = next((file for file in (path, *sorted(names)) if file.is_file()), None)
+    if there is not None:
+        message = f"{there} is there already; another name, or --overwrite to replace it"
+        raise click.BadParameter(message, ctx, param_hint="'--report'")
+
+
+class HtmlPage(Page):
     """A file to write a page of HTML to."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
@@ -156,7 +184,7 @@ class HtmlPage(Output):
         return path
 
 
-class FormFile(Output):
+class FormFile(Page):
     """The file to write; its ending gives the form: without an ending it is a page."""
 
     def __init__(self, forms: Sequence[str]) -> None:
@@ -212,9 +240,25 @@ def folder_option(
 out_option = folder_option("--out", "out", "runs", "Where run folders go; made if missing.")
 
 
+def report_option(
+    what: str, form: click.ParamType[Any], name: str = "report"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return ``--report``, whose value is called `name`, and ``--overwrite``."""
+    page = click.option("--report", name, metavar="FILE", type=form, help=what + MADE)
+    overwrite = click.option(
+        "--overwrite",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda ctx, _, given: ctx.meta.update({OVERWRITE: given}),
+        help="Let --report replace a file that is there.",
+    )
+    return lambda command: page(overwrite(command))
+
+
 def page_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the option ``--report`` of a verb that writes a page of HTML and nothing else."""
-    return click.option("--report", metavar="FILE", type=HtmlPage(), help=what + MADE)
+    """Return the options of a verb that writes a page of HTML and nothing else."""
+    return report_option(what, HtmlPage())
 
 
 @dataclass(frozen=True)
@@ -340,11 +384,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         out_option,
         force_option,
         workers_option,
-        click.option(
-            "--report",
-            metavar="FILE",
-            type=FormFile(FORMS),
-            help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg." + MADE,
+        report_option(
+            "One report for all runs: FILE.html, .md, .csv, .parquet or .svg.", FormFile(FORMS)
         ),
         json_option,
     )

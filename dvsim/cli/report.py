@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from dvsim.cli.options import FORMS, MADE, FormFile, write_page
+from dvsim.cli.options import FORMS, FormFile, check_free, report_option, write_page
 from dvsim.cli.terminal import say
 from dvsim.errors import Argument, ScenarioError
 
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 @click.argument(
     "folders", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--report",
+@report_option(
+    "The file to write; its ending chooses the format.  [default: report.FORMAT]",
+    FormFile(FORMS),
     "page",
-    metavar="FILE",
-    type=FormFile(FORMS),
-    help="The file to write; its ending chooses the format.  [default: report.FORMAT]" + MADE,
 )
 @click.option(
     "--format",
@@ -73,6 +71,7 @@ def report(
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
+    check_free(page, form or page.suffix.removeprefix(".").lower())
     swept = [result for result in results if isinstance(result, SweptPoints)]
     if swept:
         from dvsim.report.file_formats import write_sweep

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import MADE, FormFile, typed_text
+from dvsim.cli.options import FormFile, report_option, typed_text
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -38,12 +38,10 @@ OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a swit
     type=click.Choice(FORMATS),
     help="html is a picture that you can turn.  [default: by the ending of FILE, or graphml]",
 )
-@click.option(
-    "--report",
+@report_option(
+    "The file to write; its ending chooses the format.  [default: stdout]",
+    FormFile(FORMATS),
     "page",
-    metavar="FILE",
-    type=FormFile(FORMATS),
-    help="The file to write; its ending chooses the format.  [default: stdout]" + MADE,
 )
 def topology(
     preset: str | None,
