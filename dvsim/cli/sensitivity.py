@@ -66,7 +66,7 @@ def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | 
         yield f"{INDENT}{name}: {span}"
         rows = []
         for index in own[:MOST]:
-            bar = "█" * round(BAR * min(max(index.total, 0.0), 1.0))
+            bar = "█" * round(BAR * index.total)
             first = f"[{index.first_low:.2f}, {index.first_high:.2f}]"
             total = f"[{index.total_low:.2f}, {index.total_high:.2f}]"
             key = index.key.removeprefix("system.")
@@ -77,5 +77,7 @@ def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | 
         if len(own) > MOST:
             rest = max(index.total for index in own[MOST:])
             yield f"{INDENT * 2}… {len(own) - MOST} more, none above {rest:.2f}"
+    if any(1 in (answer.first, answer.total) for answer in answers):
+        yield f"{INDENT}an estimate above 1 is given as 1: the samples are few, see --samples"
     if swept.folder is not None:
         yield f"{INDENT}kept in {swept.folder}"

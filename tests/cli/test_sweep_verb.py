@@ -296,3 +296,15 @@ def test_an_address_that_dask_is_not_configured_for_is_refused(tmp_path, address
         for scheduler in (address, str(file)):
             with pytest.raises(ScenarioError, match=said), executor(1, scheduler):
                 pass
+
+
+def test_the_indices_of_few_samples_are_shares(desk):
+    ranges = ("--vary", "sockets=1..4", "--vary", "push_scatter=0.05..0.4", "--scale", "0.001")
+    kept = ("--out", str(desk / "runs"), "--sweeps", str(desk / "sweeps"))
+    done = dvsim("sweep", "h3/dv-2048", "--sensitivity", *ranges, "--samples", "8", *kept, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["sensitivity"]
+    ends = [index[f"{order}{end}"] for index in found for order in ("first", "total")
+            for end in ("_low", "", "_high")]  # fmt: skip
+    assert len(ends) == 12 and all(0 <= end <= 1 for end in ends)
+    assert 1 in ends and 0 in ends  # the estimates themselves go further

@@ -54,7 +54,7 @@ def write_page(ledger: Ledger, path: Path) -> None:
 
 def _lines(ledger: Ledger) -> Iterator[str]:
     tally = ledger.tally
-    yield from (f"# {tally}", "", f"{'. '.join(weighed(ledger))}.")
+    yield from (f"# {tally.headline}", "", f"{tally}. {'. '.join(weighed(ledger))}.")
     if ledger.scale != 1:
         yield from ("", f"**Messages scaled by {ledger.scale:g}: not the published workload.**")
     yield from _open(ledger.claims)

@@ -15,6 +15,14 @@ ENOUGH = 55
 WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not testable")
 
 
+HEADLINE = {
+    "not fitted": "predictions confirmed",
+    "fitted": "fitted claims agree",
+    "by definition": "hold by definition",
+}
+"""What claims of each basis are called, those first that the model could fail."""
+
+
 def counts_text(verdicts: Iterable[str], what: str = "") -> str:
     """Return how many claims have which verdict.
 
@@ -57,12 +65,14 @@ class Tally:
     Attributes:
         words: By verdict, in the order of `WORDS`.
         bases: Of the confirmed ones, by what their values owe to them.
+        asked: Of all of them, by the same.
         own: Confirmed claims with a parameter that exists for them alone.
         edge: Confirmed claims whose interval reaches over an edge of the claimed range.
     """
 
     words: dict[str, int]
     bases: dict[str, int]
+    asked: dict[str, int]
     own: tuple[str, ...]
     edge: tuple[str, ...]
 
@@ -79,6 +89,16 @@ class Tally:
     def __str__(self) -> str:
         """Return the tally as a sentence without its full stop."""
         return counts_text(Counter(self.words).elements(), " claims")
+
+    @property
+    def headline(self) -> str:
+        """How many are confirmed, those first that the model could fail."""
+        parts = (
+            f"{self.bases.get(basis, 0)} of {self.asked[basis]} {called}"
+            for basis, called in HEADLINE.items()
+            if basis in self.asked
+        )
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -111,6 +131,7 @@ class Ledger:
         return Tally(
             words={word: words[word] for word in WORDS},
             bases=dict(Counter(claim.basis for claim in confirmed)),
+            asked=dict(Counter(claim.basis for claim in self.claims)),
             own=tuple(claim.id for claim in confirmed if claim.id in only),
             edge=tuple(claim.id for claim in confirmed if claim.edge),
         )

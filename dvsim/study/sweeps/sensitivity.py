@@ -141,12 +141,15 @@ def indices(
 
 
 def _of_result(name: str, values: Floats, ranges: Sequence[Range], seed: int) -> list[Index]:
-    """Return the indices of one result; `values` has the rows A, B and one for each key."""
+    """Return the indices of one result; `values` has the rows A, B and one for each key.
+
+    They are shares: an estimate beyond 0 or 1 is cut, and so are the ends of its interval.
+    """
     samples = values.shape[1]
-    first, total = _sobol(values)
+    first, total = np.clip(_sobol(values), 0, 1)
     draws = np.random.default_rng(seed).integers(samples, size=(RESAMPLES, samples))
     again = np.array([_sobol(values[:, chosen]) for chosen in draws])  # resample, order, key
-    low, high = middle_share(again)
+    low, high = (np.clip(end, 0, 1) for end in middle_share(again))
     return [
         Index(
             name, varied.key, varied.text,
