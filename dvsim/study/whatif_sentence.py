@@ -1,9 +1,10 @@
 """The answer to an open question in one sentence, made from its ratios by rule.
 
-A ratio to the baseline *rises* or *falls* if its 95 % interval lies beyond 1 and it is further from
-1 than anybody would overlook. It *stays* if its interval has 1 in it and is narrow; a wide one
-leaves it *open*. Of a scenario that was varied the sentence names the first variant that gives all
-of the gain, within `ALIKE` or its interval, and the first that costs most.
+A ratio to the baseline *stays* if its 95 % interval lies within `MARGIN` of 1, so that no larger
+change is to be expected. Else it *rises* or *falls* if the interval lies beyond 1, and is *open* if
+1 is in it. It is *equal* where all replications are. Of a scenario that was varied the sentence
+names the first variant that gives all of the gain, within `ALIKE` or its interval, and the first
+that costs most; then all others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from typing import NamedTuple
 from dvsim.study.number_text import counted, joined, times_text
 from dvsim.study.statistics import Estimate
 
-UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
+MARGIN = 0.02  # a ratio that is surely nearer to 1 is no change that anybody would notice
 CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance
 ALIKE = 0.02  # relative; a variant that gives so little less than the best gives all of it
 MOST = 6  # scenarios of which each is named
-NARROW = 0.1  # half of an interval around 1 that still says "nothing changes"
 
 
 class Gain(NamedTuple):
@@ -44,23 +44,32 @@ def sentence(
     """
     if not gains:
         return "Nothing was delivered."
-    how = {gain: standing(gain.ratio, replications) for gain in gains}
-    rises = [gain for gain in gains if how[gain] == "rises"]
-    falls = [gain for gain in gains if how[gain] == "falls"]
-    variants: dict[str, set[str]] = {}
-    for gain in gains:
-        variants.setdefault(gain.says, set()).add(how[gain])
-    same = [says for says, standings in variants.items() if standings == {"stays"}]
-    unsure = [says for says, standings in variants.items() if "open" in standings]
+    each = [(gain, standing(gain.ratio, replications)) for gain in gains]
+    rises, falls = ([gain for gain, is_ in each if is_ == end] for end in ("rises", "falls"))
+    how: dict[str, set[str]] = {}
+    for gain, is_ in each:
+        how.setdefault(gain.says, set()).add(is_)
+    unsure = [says for says, all_ in how.items() if "open" in all_]
+    same = [says for says, all_ in how.items() if all_ == {"equal"}]
+    alike = [says for says, all_ in how.items() if all_ in ({"stays"}, {"stays", "equal"})]
     rise, fall = (
-        (f"would {verb} {what} most", f"would {verb} {what}") if what else ()
-        for verb in ("raise", "lower")
+        (f"would {verb} {what} most", f"would {verb} {what}") if what else usual
+        for verb, usual in (
+            ("raise", ("would give all of the gain", "would gain")),
+            ("lower", ("would cost most", "would cost rate")),
+        )
     )
-    parts = [
-        _ends(rises, *(rise or ("would give all of the gain", "would gain")), max),
-        _ends(falls, *(fall or ("would cost most", "would cost rate")), min),
-        f"{joined(same, 'or')} would change nothing" if same else "",
-    ]
+    parts, named = [], {*unsure, *same, *alike}
+    for some, words, end in ((rises, rise, max), (falls, fall, min)):
+        text, chosen = _ends(some, *words, end)
+        named |= chosen
+        rest = [says for says in dict.fromkeys(gain.says for gain in some) if says not in named]
+        named |= {*rest}
+        parts += [text, f"{joined(rest)} {words[1]}, too" if rest else ""]
+    if alike:
+        parts.append(f"{joined(alike, 'or')} would change less than {100 * MARGIN:g} %")
+    if same:
+        parts.append(f"{joined(same, 'or')} would change nothing")
     if unsure:
         count = f"{counted(replications, most)} do{'' if (most or replications) > 1 else 'es'}"
         parts.append(f"the {count} not decide {joined(unsure, 'or')}")
@@ -69,23 +78,31 @@ def sentence(
 
 
 def standing(ratio: Estimate, replications: int) -> str:
-    """Say whether a ratio to the baseline "rises", "falls", "stays" or is "open".
+    """Say whether a ratio to the baseline "rises", "falls", "stays", is "equal" to it or "open".
 
-    >>> pairs = (3, 0.1), (0.9, 0.01), (1.004, 0.001), (1.2, 0.4)
+    >>> pairs = (3, 0.1), (0.9, 0.01), (1.008, 0.005), (0.99, 0.02), (1.2, 0.4), (1, 0)
     >>> [standing(Estimate.around(*pair), 10) for pair in pairs]
-    ['rises', 'falls', 'stays', 'open']
+    ['rises', 'falls', 'stays', 'open', 'open', 'equal']
     """
-    value, half = ratio.value, ratio.half
-    least = UNCHANGED if replications > 1 else CHANCE
-    if abs(value - 1) > max(least, half):
-        return "rises" if value > 1 else "falls"
-    return "stays" if half <= NARROW else "open"
+    value, low, high = ratio
+    if low == high == 1:
+        return "equal"
+    if replications < 2:  # which have no interval
+        low, high = value - CHANCE, value + CHANCE
+    if max(1 - low, high - 1) <= MARGIN:
+        return "stays"
+    if low <= 1 <= high:
+        return "open"
+    return "rises" if value > 1 else "falls"
 
 
 def _ends(
     gains: Sequence[Gain], of_several: str, of_one: str, end: Callable[[Iterable[float]], float]
-) -> str:
-    """Name by scenario the first variant whose ratio is as good as the largest, or smallest."""
+) -> tuple[str, set[str]]:
+    """Name by scenario the first variant whose ratio is as good as the largest, or smallest.
+
+    Returns the text and the variants that it names.
+    """
     chosen: dict[str, list[Gain]] = {}
     for label in dict.fromkeys(gain.label for gain in gains):
         here = [gain for gain in gains if gain.label == label]
@@ -93,7 +110,7 @@ def _ends(
         first = next(gain for gain in here if _as_good(gain.ratio, most))
         chosen.setdefault(first.says, []).append(first)
     if not chosen:
-        return ""
+        return "", set()
     verb = of_several if len({gain.says for gain in gains}) > 1 else of_one
     ordered = sorted(chosen.values(), key=len, reverse=True)  # what is true of most comes first
     parts = [f"{ordered[0][0].says} {verb} ({_at(ordered[0])})"]
@@ -101,7 +118,7 @@ def _ends(
         labels = joined([gain.label for gain in group])
         figures = joined([_times(gain) for gain in group])
         parts.append(f"at {labels} {group[0].says} ({figures})")
-    return ", ".join(parts)
+    return ", ".join(parts), {*chosen}
 
 
 def _as_good(ratio: Estimate, most: float) -> bool:

@@ -272,7 +272,9 @@ def test_runs_of_different_seeds_are_not_held_against_each_other(asked):
 
 def test_a_change_that_nobody_would_notice_is_none(asked):
     (answer,) = answers(runs_of(asked, [(1000, 1000), (1004, 1006), (1000, 1000)]))
-    assert answer.sentence() == "Half the push or one receiver would change nothing."
+    assert answer.sentence() == (
+        "Half the push would change less than 2 %; one receiver would change nothing."
+    )
 
 
 def gains(**ratios):
@@ -293,20 +295,26 @@ def gains(**ratios):
         ),
         (
             gains(two=[("8 B", 3.5, 0.7)], four=[("8 B", 4, 0.9)]),
-            "Two would give all of the gain (x 3.50 at 8 B).",  # four may well give no more
+            "Two would give all of the gain (x 3.50 at 8 B); four would gain, too.",
         ),
         (
             gains(two=[("8 B", 3.5, 0.1)], four=[("8 B", 4, 0.9)]),
-            "Four would give all of the gain (x 4.00 at 8 B).",
+            "Four would give all of the gain (x 4.00 at 8 B); two would gain, too.",
         ),
         (
             gains(pages=[("8 B", 0.5, 0.1)], longer=[("8 B", 0.3, 0.1)], more=[("8 B", 1, 0.05)]),
-            "Longer would cost most (x 0.30 at 8 B); more would change nothing.",
+            "Longer would cost most (x 0.30 at 8 B); pages would cost rate, too; "
+            "the 3 replications do not decide more.",
         ),
         (
             gains(up=[("8 B", 1.5, 0.1)], down=[("8 B", 0.9, 0.01)], maybe=[("8 B", 1.3, 0.4)]),
             "Up would gain (x 1.50 at 8 B); down would cost rate (x 0.90 at 8 B); "
             "the 3 replications do not decide maybe.",
+        ),
+        (
+            gains(small=[("8 B", 1.008, 0.005)], wide=[("8 B", 0.99, 0.02)], none=[("8 B", 1, 0)]),
+            "Small would change less than 2 %; none would change nothing; "
+            "the 3 replications do not decide wide.",
         ),
         ([], "Nothing was delivered."),
     ],
