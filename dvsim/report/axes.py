@@ -173,7 +173,12 @@ class Sweep:
         refused = self._metrics["refused"]
         return {
             mark.point: Offered(
-                self.called(group), mark.x, mark.value, mark.half, refused[mark.point][0]
+                self.called(group),
+                mark.x,
+                mark.value,
+                mark.half,
+                refused[mark.point][0],
+                mark.point,
             )
             for group in self.groups
             for mark in self.marks(group, "throughput")

@@ -8,10 +8,13 @@ carry it: a short run at a low load has few packets, of which chance takes some 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from dvsim.report.winners import tied, together
 from dvsim.study.number_text import estimate_text
+from dvsim.study.paired import Each
+from dvsim.study.statistics import Estimate
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named
@@ -19,13 +22,17 @@ UNIT = "packets per slot and input"
 
 
 class Offered(NamedTuple):
-    """One point: `line` names what else was varied, `half` is of the interval of the throughput."""
+    """One point: `line` names what else was varied, `half` is of the interval of the throughput.
+
+    `point` is its number, for its replications.
+    """
 
     line: str
     load: float
     throughput: float
     half: float
     refused: float
+    point: int = -1
 
     @property
     def short(self) -> bool:
@@ -48,8 +55,10 @@ def saturated(points: Iterable[Offered]) -> list[Offered]:
     return [point for point in known if point.short and most[point.line] < point.load]
 
 
-def sentence(points: Sequence[Offered]) -> str:
-    """Say which line saturates last and what each carries then; nothing if none saturates.
+def sentence(points: Sequence[Offered], each: Callable[[int], Each] = lambda _: {}) -> str:
+    """Say which lines saturate last and what each carries then; nothing if none saturates.
+
+    `each` gives the throughput of a point by replication, see `dvsim.report.winners.tied`.
 
     >>> points = [Offered("brc", 0.3, 0.24, 0.002, 0), Offered("random", 0.3, 0.25, 0.002, 0)]
     >>> sentence(points)
@@ -66,15 +75,30 @@ def sentence(points: Sequence[Offered]) -> str:
     texts = [estimate_text(limit.throughput, limit.half) for limit in ordered]
     if len(lines) == 1:
         return f"Saturates at {texts[0]} {UNIT}."
-    sentences = [f"{limit.line}, {text}" for limit, text in zip(ordered, texts, strict=True)]
+    known = [Estimate.around(limit.throughput, limit.half) for limit in ordered]
+    last_ones = tied(known, lambda at: each(ordered[at].point))
+    if len(last_ones) == len(ordered) > 1:
+        span = texts[0] if len({*texts}) == 1 else f"{texts[-1]} to {texts[0]}"
+        alike = f"{len(ordered)} lines saturate alike, as far as chance tells: {span} {UNIT}."
+        return f"{alike}{_keeping(points, lines, carried)}"
+    named = [ordered[at].line for at in last_ones]
+    rest = [at for at in range(len(ordered)) if at not in last_ones]
+    sentences = [f"{together(named)}, {texts[0]}"]
+    sentences += [f"{ordered[at].line}, {texts[at]}" for at in rest]
     last = f"{sentences[-1]} {UNIT}" if len(sentences) <= MOST else f"first {sentences[-1]} {UNIT}"
     listed = "; then ".join([*sentences[: min(len(sentences) - 1, MOST - 1)], last])
+    keeping = _keeping(points, lines, carried)
+    return f"{keeping.strip()} The others: {listed}." if keeping else f"Saturates last: {listed}."
+
+
+def _keeping(points: Sequence[Offered], lines: Sequence[str], carried: Collection[str]) -> str:
+    """Say which lines are not saturated, up to a load that all of them carry."""
     keeping = [line for line in lines if line not in carried]
     if not keeping:
-        return f"Saturates last: {listed}."
-    load = max(point.load for point in points if point.line in keeping)
+        return ""
+    load = min(max(point.load for point in points if point.line == line) for line in keeping)
     named = ", ".join(keeping[:MOST]) + (" and more" if len(keeping) > MOST else "")
-    return f"Not saturated up to load {load:g}: {named}. The others: {listed}."
+    return f" Not saturated up to load {load:g}: {named}."
 
 
 def _most(point: Offered | None) -> float:

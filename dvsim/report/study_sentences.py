@@ -33,7 +33,7 @@ def answer(sweep: Sweep) -> list[str]:
 
 def saturation_sentence(sweep: Sweep) -> str:
     """Say which line saturates last; nothing where no load was varied, or none saturates."""
-    return sentence([*sweep.offered.values()])
+    return sentence([*sweep.offered.values()], lambda point: sweep.study.each(point, "throughput"))
 
 
 def found_sentences(sweep: Sweep) -> list[str]:

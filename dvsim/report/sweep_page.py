@@ -15,8 +15,10 @@ from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.study_sentences import saturation_sentence, settled_sentence
+from dvsim.report.winners import tied, together
 from dvsim.scenario.find import is_file
-from dvsim.study.number_text import counted, estimate_texts, scale_of
+from dvsim.study.number_text import counted, estimate_texts, joined, scale_of
+from dvsim.study.statistics import Estimate
 from dvsim.study.sweep_table import LAST, headings
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Cell, Table
@@ -73,12 +75,38 @@ def _largest(points: SweptPoints, asked: str = "") -> str:
     if len({mark.value for mark in marks}) == 1:
         value = metric_text(points, name, marks[0].value, marks[0].half)
         return f"Equal at all points: {name_of(points, name)} {value}.{_differing(points)}"
-    ends = [end(marks, key=lambda mark: mark.value) for end in (max, min)]
+    known = [Estimate(mark.value, mark.low, mark.high) for mark in marks]
     most, least = (
-        f"{metric_text(points, name, mark.value, mark.half)} at {sweep.name_of(mark.point)}"
-        for mark in ends
+        tied(known, lambda at: points.each(marks[at].point, name), least=least)
+        for least in (False, True)
     )
-    return f"Largest {name_of(points, name)}: {most}; smallest: {least}."
+    texts = [metric_text(points, name, marks[at].value, marks[at].half) for at in range(len(marks))]
+    idle = f" {joined(same)} changes nothing." if (same := _idle(points, name)) else ""
+    if len(most) == len(marks):
+        span = (f"{texts[at]} at {sweep.name_of(marks[at].point)}" for at in (least[0], most[0]))
+        once = points.replications == 1
+        why = (
+            "one replication says nothing of chance" if once else "chance does not tell them apart"
+        )
+        return f"From {' to '.join(span)} ({name_of(points, name)}); {why}.{idle}"
+    first, last = (
+        f"{texts[ends[0]]} at {together([sweep.name_of(marks[at].point) for at in ends])}"
+        for ends in (most, least)
+    )
+    return f"Largest {name_of(points, name)}: {first}; smallest: {last}.{idle}"
+
+
+def _idle(points: SweptPoints, name: str) -> list[str]:
+    """Return the keys whose values all give the same digits, whatever the others are."""
+    table, keys = points.swept.good, list(points.swept.keys)
+    varied = [key for key in keys if table[key].nunique(dropna=False) > 1]
+    return [
+        points.names[key]
+        for key in varied
+        if (rest := [other for other in varied if other != key])
+        and table.groupby(rest, dropna=False)[name].nunique(dropna=False).max() == 1
+        and table.groupby(rest, dropna=False)[key].nunique(dropna=False).max() > 1
+    ]
 
 
 def _differing(points: SweptPoints) -> str:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.study.statistics import Estimate, half_width, student
+from dvsim.study.statistics import CONFIDENCE, Estimate, half_width, student
 
 Each = Mapping[int, float]
 """A value by replication."""
@@ -91,13 +91,16 @@ class Change(NamedTuple):
         return f"{self.value:,.{_decimals(self.value)}f} ({low} to {high})"
 
 
-def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | None:
+def change(
+    first: Each, other: Each, kind: Kind, *, common: bool, confidence: float = CONFIDENCE
+) -> Change | None:
     """Return how one run differs from the first.
 
     Args:
         first, other: The value in each replication of both.
         kind: Ratio or difference.
         common: Whether replication r of both had the same random numbers.
+        confidence: Of the interval.
 
     Returns:
         Change or None: None where there is nothing to compare, or to divide by. With common random
@@ -129,7 +132,7 @@ def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | No
             return plain
         base, values = np.log(base), np.log(values)
     middle = float(values.mean() - base.mean())
-    half = _paired(base, values) if paired else _welch(base, values)
+    half = (_paired if paired else _welch)(base, values, confidence)
     ends = (middle, middle - half, middle + half)
     value, low, high = map(math.exp, ends) if kind == "ratio" else ends
     return Change(kind, value, low, high, paired)
@@ -154,15 +157,16 @@ def _decimals(size: float) -> int:
     return max(0, 1 - math.floor(math.log10(size))) if size > TINY else 0
 
 
-def _paired(base: Floats, values: Floats) -> float:
+def _paired(base: Floats, values: Floats, confidence: float) -> float:
     """Return half of the interval of the mean difference of pairs."""
     spread = float(np.std(values - base, ddof=1))
     if spread <= TINY * float(np.abs([base, values]).max()):
         return 0.0
-    return max(float(half_width(len(base), spread)), NARROWEST * _welch(base, values))
+    half = float(half_width(len(base), spread, confidence))
+    return max(half, NARROWEST * _welch(base, values, confidence))
 
 
-def _welch(base: Floats, values: Floats) -> float:
+def _welch(base: Floats, values: Floats, confidence: float) -> float:
     """Return half of Welch's interval of the difference of two means."""
     counts = np.array([len(base), len(values)])
     shares = np.array([np.var(base, ddof=1), np.var(values, ddof=1)]) / counts
@@ -170,4 +174,4 @@ def _welch(base: Floats, values: Floats) -> float:
     if together == 0:
         return 0.0
     freedom = together**2 / float((shares**2 / (counts - 1)).sum())
-    return float(student(freedom)) * math.sqrt(together)
+    return float(student(freedom, confidence)) * math.sqrt(together)

@@ -45,6 +45,10 @@ class Points:
         """Other tables, by name."""
         return {}
 
+    def each(self, point: int, metric: str) -> Mapping[int, float]:
+        """Return a metric at a point by replication; nothing where only the mean is there."""
+        return {}
+
     def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
         """Return the keys that tell the points apart: all."""
         return keys
@@ -135,10 +139,14 @@ class PointsStudy(Points):
         """Return its first metric at a point; `each` is of runs."""
         name = self._headline
         unit = self.METRICS[name]
-        rows = self.points[self.points["point"] == point]
-        values = dict(zip(rows["replication"].tolist(), rows[name].tolist(), strict=True))
+        values = self.each(point, name)
         text = name if unit == "1" else f"{name} {unit}"
         return Headline(name, text, values, self.metric(name).signed)
+
+    def each(self, point: int, metric: str) -> Mapping[int, float]:
+        """Return a metric at a point by replication."""
+        rows = self.points[self.points["point"] == point]
+        return dict(zip(rows["replication"].tolist(), rows[metric].tolist(), strict=True))
 
     limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
     limit_text: ClassVar[str] = MISSING

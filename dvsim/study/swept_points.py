@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dvsim.contract.find import metric_of
+from dvsim.contract.find import kind_of, metric_of
 from dvsim.contract.kind import Metric
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import is_there, read_manifest
 from dvsim.study.points import Points, PointsStudy
 from dvsim.study.run import Run
-from dvsim.study.store import load_result
+from dvsim.study.store import first_of, load_result
 from dvsim.study.sweep_table import KIND, load_swept
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class SweptPoints(Points):
         self.names = swept.names
         self.key_units = {name: swept.units.get(key, "") for key, name in self.names.items()}
         self._good = swept.good.reset_index(drop=True)
+        self._loaded: dict[str, Run | PointsStudy] = {}
+        self._numbers: dict[int, list[Any]] = {}
 
     @property
     def drawn(self) -> list[str]:
@@ -138,9 +140,36 @@ class SweptPoints(Points):
             again = command if isinstance(command, str) else shlex.join(command)
             message = f"its run {root / gone} is gone; '{again}' makes it again"
             raise RunFailed(f"{self.folder}: {message}")
-        kept = {name: load_result(root / name) for name in dict.fromkeys(folders)}
-        inner = self._good.groupby("point").cumcount().tolist()
-        return [(kept[name], number) for name, number in zip(folders, inner, strict=True)]
+        return [self._run(point) for point in range(len(folders))]
+
+    def each(self, point: int, metric: str) -> Mapping[int, float]:
+        """Return a result of a point by replication; nothing if its run is gone."""
+        try:
+            run, inner = self._run(point)
+        except RunFailed:
+            return {}
+        if id(run) not in self._numbers:
+            kind = kind_of(run.scenario)
+            self._numbers[id(run)] = kind.point_numbers(run.scenario, kind.brief(run))
+        values: Mapping[int, float] = self._numbers[id(run)][inner].each.get(metric, {})
+        return values
+
+    def _run(self, point: int) -> tuple[Run | PointsStudy, int]:
+        """Return the kept run of a point, with as many replications, and which of its points."""
+        row = self._good.iloc[point]
+        name = str(row["run"])
+        if name not in self._loaded:
+            if not name:
+                raise RunFailed(f"no run is kept of point {point}")
+            kept = load_result(Path(self.manifest.get("runs") or "") / name)
+            self._loaded[name] = first_of(kept, int(row["replications"]))
+        return self._loaded[name], self._inner[point]
+
+    @cached_property
+    def _inner(self) -> list[int]:
+        """Of each point, which of the points of its run it is."""
+        numbers: list[int] = self._good.groupby("point").cumcount().tolist()
+        return numbers
 
     @property
     def scenario(self) -> Spec:

@@ -82,8 +82,8 @@ def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
     most = loads.table.groupby("switch.crossing")["throughput"].max()
     first, last = most.sort_values().index
     said = answer_sentences(loads)[0]
-    assert said.startswith(f"Saturates last: {last}, {most[last]:.3f}"[:-1])
-    assert f"then {first}, " in said
+    assert f"{most[last]:.3f}"[:-1] in said and f"{most[first]:.3f}"[:-1] in said
+    assert "last" not in said and "2 lines" in said  # 0.268 ± 0.003 and 0.280 ± 0.011
     page = html(swept_page(loads))
     assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
 
