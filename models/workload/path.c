@@ -133,7 +133,8 @@ void dvsim_replay_path(const dvsim_replay *replay, int64_t last, dvsim_path *pat
         visit(&back, operation);
         between(&back, operation);
         if (replay->graph.kind[operation] == DVSIM_CALC) {
-            spend(&back, &path->compute_ps, replay->course[operation].begin);
+            int idle = replay->graph.peer[operation] == DVSIM_IDLE;
+            spend(&back, idle ? &path->wait_ps : &path->compute_ps, replay->course[operation].begin);
             cause = replay->course[operation].cause;
         } else if (replay->graph.kind[operation] == DVSIM_SEND) {
             cause = along_send(&back, operation);

@@ -16,6 +16,7 @@ enum {
 };
 
 #define DVSIM_ANY (-1)                    /* any source, or any tag, of a receive */
+#define DVSIM_IDLE (-2)                   /* the peer of a DVSIM_CALC in which its rank only waits */
 #define DVSIM_MOST_OPERATIONS 2147483000 /* of one graph */
 
 /* Operations sorted by rank. All arrays belong to the caller, and stay until the replay is freed. */

@@ -3,9 +3,11 @@
 import struct
 
 import pytest
+from click.testing import CliRunner
 from dumpi_writer import DOUBLE, INT, NULL, SECOND, WORLD, Dumpi, exchange
 from trace_files import laid, told
 
+from dvsim.cli.main import cli
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.mpi import OWN_TAGS
@@ -40,7 +42,7 @@ def test_a_program_is_read_with_its_times(tmp_path):
     assert told(graph) == [
         "calc 2000 ns", "send 800 B to 1, tag 7", "recv 800 B from 1, tag 7", "calc 2800 ns",
         "calc 500 ns", f"recv 16 B from 1, tag {TAG}", f"send 16 B to 1, tag {TAG}",
-        f"recv 100 B from 1, tag {TAG + 1}", "calc 50 ns",
+        f"recv 100 B from 1, tag {TAG + 1}", "calc 10 ns",
     ]  # fmt: skip
     assert graph.traced_ns == 10_000
     assert not graph.skipped
@@ -258,3 +260,71 @@ def test_a_trace_without_times_has_none(tmp_path):
     graph = read(laid(tmp_path, ranks_of(one)))
     assert graph.traced_ns is None
     assert graph.operations == 0
+
+
+EARLY = 4  # a communicator that was made before tracing began
+
+
+def early(rank, size, *, said=None, ranks=4, own=None, many=()):
+    """Return a file of a rank that passes on to the next in a communicator it did not make."""
+    one = Dumpi()
+    place = rank % size if own is None else own
+    if said is not None:
+        one.call("Comm_size", 0, 1, EARLY, said)
+    if own is not None:
+        one.call("Comm_rank", 1, 2, EARLY, own)
+    for counts in many:
+        one.call("Allgatherv", 2, 3, size, 3, INT, counts, [0] * size, INT, EARLY)
+    one.call("Irecv", 3, 4, 2, INT, (place - 1) % size, 0, EARLY, 5)
+    one.call("Send", 4, 5, 2, INT, (place + 1) % size, 0, EARLY)
+    return one.call("Wait", 5, 9, 5, [])
+
+
+@pytest.mark.parametrize(
+    ("files", "pairs"),
+    [
+        # a message to the last rank, or a size: it has all ranks
+        ([early(rank, 2) for rank in range(2)], [(0, 1), (1, 0)]),
+        ([early(rank, 4, said=4) for rank in range(4)], [(0, 1), (1, 2), (2, 3), (3, 0)]),
+        ([early(rank, 2, many=[[3, 3]]) for rank in range(2)], [(0, 1), (1, 0)]),
+        ([early(rank, 3, many=[[3] * 3]) for rank in range(3)], [(0, 1), (1, 2), (2, 0)]),
+        # in the order of their ranks there
+        ([early(rank, 3, said=3, own=2 - rank) for rank in range(3)], [(0, 2), (1, 0), (2, 1)]),
+        # of as many as use it
+        ([early(0, 2, said=2), early(1, 2, said=2), Dumpi().call("Wtime", 0, 1)], [(0, 1), (1, 0)]),
+    ],
+)
+def test_communicators_from_before_the_trace_have_the_ranks_that_follow(files, pairs, tmp_path):
+    graph = read(laid(tmp_path, ranks_of(*files)))
+    assert sorted({(a, b) for a, b, size in sent(graph) if size == 8}) == pairs
+    assert len(graph.assumed) == 1
+    assert f"communicator {EARLY}" in graph.assumed[0]
+    assert not graph.skipped
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [early(rank, 2) for rank in range(4)],  # all send to 0 and 1 alone
+        [early(rank, 2, said=2) for rank in range(4)],  # two or more of two each
+        [early(0, 2, said=2), early(1, 2, said=3), early(0, 2, said=2)],
+    ],
+)
+def test_a_trace_that_lost_most_of_its_messages_is_refused(files, tmp_path):
+    laid(tmp_path, ranks_of(*files))
+    told = CliRunner().invoke(cli, ["replay", str(tmp_path), "--fabric", "fdr"])
+    assert told.exit_code == 2
+    assert "MPI_Irecv" in told.output
+    assert "communicators made before tracing began" in " ".join(told.output.split())
+
+
+def test_a_few_calls_in_unknown_communicators_are_counted(tmp_path):
+    files = []
+    for rank in range(4):
+        one = early(rank, 2, said=2)
+        for _ in range(3):
+            one.call("Barrier", 10, 10, WORLD)
+        files.append(one)
+    graph = read(laid(tmp_path, ranks_of(*files)))
+    assert sum(graph.skipped.values()) == 8
+    assert graph.collective[0] > 0

@@ -31,7 +31,15 @@ def test_a_program_is_read_in_each_byte_order_and_over_chunks(order, chunk, tmp_
     assert graph.traced_ns == 500 + 3 * (20_000 + 600 + 3000 + 5000 + 4000) + 500
     assert not graph.skipped
     computed = graph.size[: graph.first[1]][graph.kind[: graph.first[1]] == CALC] / 1000
-    assert computed.tolist() == [20_500, 5000, 20_000, 5000, 20_000, 5000, 500]
+    assert computed.tolist() == [
+        20_500,
+        5000,
+        20_000,
+        5000,
+        20_000,
+        5000,
+        10,
+    ]  # MPI_Finalize is none
 
 
 def test_a_folder_of_it_is_the_same(tmp_path):
@@ -129,7 +137,7 @@ def test_collectives_that_do_not_block_end_at_their_wait(tmp_path):
     graph = read(archive.write(tmp_path))
     assert told(graph)[: graph.first[1]] == [
         f"recv 8 B from 1, tag {COLLECTIVE_TAG}", f"send 8 B to 1, tag {COLLECTIVE_TAG}",
-        "calc 40 ns", "calc 20 ns",
+        "calc 40 ns", "calc 10 ns",
     ]  # fmt: skip
     assert sorted(waits(graph, 2)) == [(0, True), (1, True)]
     assert sorted(waits(graph, 3)) == [(0, False), (1, False), (2, False)]
@@ -166,6 +174,43 @@ def test_threads_that_communicate_are_of_their_rank(tmp_path):
     assert (graph.messages, graph.bytes) == (3, 130)
     assert dict(graph.skipped) == {"locations that are no MPI ranks": 1}
     assert graph.traced_ns == 320 - 100
+
+
+def without_mpi(processes, kinds):
+    """Return an archive without MPI, of processes with a location for each kind."""
+    archive = Otf2(processes * len(kinds))
+    ends = []
+    for location in range(processes * len(kinds)):
+        archive.enter(location, 1000 + location, "main")
+        archive.leave(location, 5000 - location, "main")
+        process, kind = divmod(location, len(kinds))
+        body = archive.n(location, 0) + bytes([kinds[kind]]) + archive.n(2, process)
+        ends.append(archive.record(14, body))
+    head = [part for part in archive.definitions() if part[0] in (5, 10, 15)]
+    archive.definitions = lambda: [*head, *ends]
+    return archive
+
+
+THREAD, GPU, METRIC = 1, 2, 3
+
+
+@pytest.mark.parametrize("kinds", [[THREAD], [THREAD, GPU, METRIC, THREAD], [GPU, THREAD]])
+def test_a_process_without_mpi_is_one_rank(kinds, tmp_path):
+    anchor = without_mpi(1, kinds).write(tmp_path)
+    graph = read(anchor)
+    assert (graph.ranks, graph.messages) == (1, 0)
+    first = kinds.index(THREAD)
+    assert told(graph) == [f"calc {4000 - 2 * first} ns"]
+    assert sum(graph.skipped.values()) == len(kinds) - 1
+
+
+def test_processes_without_mpi_are_refused(tmp_path):
+    with pytest.raises(
+        ScenarioError, match=r"traces\.def: has 3 processes, none of which calls MPI"
+    ):
+        read(without_mpi(3, [THREAD, GPU]).write(tmp_path))
+    with pytest.raises(ScenarioError, match=r"traces\.def: has no location of an MPI rank"):
+        read(without_mpi(1, [GPU, METRIC]).write(tmp_path))
 
 
 def test_bytes_are_what_score_p_counts():

@@ -254,7 +254,7 @@ def test_threads_are_not_one_sided(tmp_path):
     archive.call(0, 10, 20, "MPI_Finalize")
     graph = read(archive.write(tmp_path))
     assert not graph.skipped
-    assert graph.size[graph.kind == CALC].sum() == 15_000
+    assert graph.size[graph.kind == CALC].sum() == 5000
 
 
 @pytest.mark.parametrize(

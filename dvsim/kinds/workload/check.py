@@ -18,6 +18,9 @@ NAMES = ("calc", "send", "recv")
 ANY = -1
 """Any source, or any tag, of a receive."""
 
+IDLE = -2
+"""The peer of a `CALC` in which its rank does nothing, as before it begins."""
+
 COLUMNS = ("rank", "kind", "peer", "tag", "size", "cpu", "nic", "line")
 MOST_TAG = (1 << 31) - 1
 COLLECTIVE_TAG = 1 << 30
@@ -38,7 +41,7 @@ Columns = Sequence[npt.NDArray[Any]]
 def described(kind: int, peer: int, tag: int, size: int) -> str:
     """Return an operation in words: ``recv 8 B from 2, tag 0``."""
     if kind == CALC:
-        return f"calc {size / 1000:g} ns"
+        return f"{'idle' if peer == IDLE else NAMES[CALC]} {size / 1000:g} ns"
     way = "to" if kind == SEND else "from"
     other = "any" if peer == ANY else str(peer)
     return f"{NAMES[kind]} {size} B {way} {other}, tag {'any' if tag == ANY else tag}"

@@ -85,9 +85,10 @@ def measurements(path: str | Path) -> list[Measurement]:
             faults = [replace(fault, message=fault.message + told) for fault in error.faults]
             raise ScenarioError(faults) from None
         raise
-    if not graph.traced_ns:
+    time_ns = (graph.traced_ns or 0) - graph.finalize_ns
+    if time_ns <= 0:
         raise ScenarioError.at(path, "has no times of its own, so nothing can be fitted to it")
-    return [Measurement(str(path), graph, graph.traced_ns)]
+    return [Measurement(str(path), graph, time_ns)]
 
 
 def _tables(path: Path) -> Iterator[tuple[Graph, float]]:

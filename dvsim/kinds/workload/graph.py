@@ -56,7 +56,8 @@ class Graph:
         ranks: How many.
         first: Shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``.
         kind: Shape (operations,), as all below: `CALC`, `SEND` or `RECV`.
-        peer: The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`.
+        peer: The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`, `IDLE`
+            of one that only lets time pass.
         tag: Of a message; `ANY` for a receive of any.
         size: Bytes of a message; picoseconds of a `CALC`.
         cpu, nic: Which of its rank's processors runs it, and which of its rank's ports carries it.
@@ -67,6 +68,7 @@ class Graph:
         name: Of the program or its file.
         files: The file of each rank, or one for all; empty where there is none.
         traced_ns: The wall time that was traced; None where it is unknown.
+        finalize_ns: What of it was MPI_Finalize alone, which is not replayed.
         skipped: What a trace has and a replay does not, with how often.
         assumed: What a trace does not say and was taken to be so.
         tags: What tags of the file have more bits than those here, which stand for them.
@@ -92,6 +94,7 @@ class Graph:
     name: str = ""
     files: tuple[str, ...] = ()
     traced_ns: float | None = None
+    finalize_ns: float = 0.0
     skipped: Mapping[str, int] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     tags: Mapping[int, int] = field(default_factory=dict)
@@ -175,7 +178,7 @@ class Builder:
 
     Attributes:
         line: The line of the operations that are added next, in the file of their rank.
-        traced_ns: The wall time that was traced, to be set by a reader that knows it.
+        traced_ns, finalize_ns: As of `Graph`, to be set by a reader that knows them.
         tags, eager, expanded, agent: As of `Graph`.
     """
 
@@ -185,6 +188,7 @@ class Builder:
         self.files = tuple(files)
         self.line = 0
         self.traced_ns: float | None = None
+        self.finalize_ns = 0.0
         self.skipped: dict[str, int] = {}
         self.assumed: dict[str, None] = {}  # in the order in which it was
         self.tags: Mapping[int, int] = {}
@@ -343,8 +347,9 @@ class Builder:
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
-            skipped=dict(self.skipped), assumed=tuple(self.assumed), expanded=self.expanded,
-            tags=self.tags, eager=self.eager, agent=self.agent, **sorted_columns,
+            finalize_ns=self.finalize_ns, skipped=dict(self.skipped), assumed=tuple(self.assumed),
+            expanded=self.expanded, tags=self.tags, eager=self.eager, agent=self.agent,
+            **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph

@@ -16,7 +16,16 @@ from functools import partialmethod
 from typing import Any, NoReturn
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import ANY, CALC, COLLECTIVE_TAG, RECV, RELEASE_TAG, SEND, file_of
+from dvsim.kinds.workload.check import (
+    ANY,
+    CALC,
+    COLLECTIVE_TAG,
+    IDLE,
+    RECV,
+    RELEASE_TAG,
+    SEND,
+    file_of,
+)
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.operations import (
@@ -93,12 +102,13 @@ class Program:
         file = file_of(self.builder.files, rank, self.builder.name)
         raise ScenarioError.at(file, message, f"rank {rank}", line=line or None)
 
-    def compute(self, rank: int, picoseconds: int, line: int = 0) -> None:
-        """Let a rank compute."""
+    def compute(self, rank: int, picoseconds: int, line: int = 0, *, idle: bool = False) -> None:
+        """Let a rank compute; `idle`: let time pass in which it does nothing."""
         if picoseconds > bounds.TIME:
             self.refuse(rank, line, f"computes for {picoseconds / bounds.PS_PER_S:g} s")
         if picoseconds > 0:
-            self._calls[rank].append((Cursor.message, line, CALC, -1, picoseconds))
+            peer = IDLE if idle else -1
+            self._calls[rank].append((Cursor.message, line, CALC, peer, picoseconds))
 
     def message(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dvsim.kinds.workload.check import IDLE
 from dvsim.kinds.workload.graph import CALC, SEND
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.kinds.workload.text import answer
@@ -127,7 +128,8 @@ def spent_of(replay: Replay) -> dict[str, Floats]:
     graph, costs = replay.graph, replay.fabric.costs
     owner = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
     beside = (graph.cpu == graph.agent) & (graph.agent > 0)  # the program does not wait for these
-    sends, calc = (graph.kind == SEND) & ~beside, graph.kind == CALC
+    sends = (graph.kind == SEND) & ~beside
+    calc = (graph.kind == CALC) & (graph.peer != IDLE)
     slope = costs.overhead_byte_fs * 1e-3
     copied = np.maximum(0, graph.size - 1) * slope
     taken = copied if replay.fabric.network is not None else np.maximum(0, replay.course.serial)

@@ -15,7 +15,7 @@ from dvsim.core.replay import OPEN, WAITING, Course, Path, ReplayCore
 from dvsim.emulation.trace.timeline import PS_PER_NS, Event, Timeline
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
-from dvsim.kinds.workload.check import NAMES
+from dvsim.kinds.workload.check import IDLE, NAMES
 from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
 
@@ -128,6 +128,8 @@ def prepared(
 ) -> Graph:
     """Return a graph whose computing is scaled, and that of one rank more.
 
+    When ranks begin stays as it was traced, unless nothing computes: then all begin at once.
+
     Args:
         graph: As it was read or made.
         compute: Factor of all computing: 1 as measured, 0 none.
@@ -146,6 +148,7 @@ def prepared(
             raise ScenarioError.at(graph.name, message, "straggler")
         factor[int(graph.first[rank]) : int(graph.first[rank + 1])] *= more
     calc = graph.kind == CALC
+    factor[calc & (graph.peer == IDLE)] = compute != 0
     size = graph.size.copy()
     scaled = np.minimum(graph.size[calc] * factor[calc], LONGEST_PS)
     size[calc] = np.rint(scaled).astype(np.int64)
@@ -285,7 +288,7 @@ def add_replay(timeline: Timeline, replay: Replay) -> None:
         kind, first, last = int(graph.kind[operation]), int(begin[operation]), int(end[operation])
         facts: dict[str, float | int | str] = {"critical": int(operation in critical)}
         sends: tuple[tuple[int, int], ...] = ()
-        name, gets = NAMES[kind], 0
+        name, gets = "idle" if graph.peer[operation] == IDLE else NAMES[kind], 0
         if kind != CALC:
             tag = int(graph.tag[operation])
             facts |= {"peer": int(graph.peer[operation]), "bytes": int(graph.size[operation]),

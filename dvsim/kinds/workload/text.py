@@ -33,7 +33,10 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
     ]
     traced = graph.traced_ns
     if traced is not None:
-        more.append(f"the trace itself took {amount_text(traced * NS, unit='s')}")
+        told = f"the trace itself took {amount_text(traced * NS, unit='s')}"
+        if graph.finalize_ns > SAME * traced:
+            told += f", {amount_text(graph.finalize_ns * NS, unit='s')} of it in MPI_Finalize"
+        more.append(told)
     if more:
         yield f"  {'; '.join(more)}"
     if first.fabric.fitted:

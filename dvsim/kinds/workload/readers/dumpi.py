@@ -18,7 +18,7 @@ from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.readers.calls import BLOCKING, Options, communicates, program_of, rank_in
 from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
-from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
+from dvsim.kinds.workload.readers.dumpi_groups import MAKERS, WORLD, Communicators, Handles, Key
 from dvsim.kinds.workload.readers.text import (
     MOST_BYTES,
     files_of_ranks,
@@ -32,6 +32,7 @@ NAME = re.compile(r"(.*?)-(\d{1,7})\.bin")
 NULL = 1  # the request that is none
 SENDS = ("Send", "Bsend", "Ssend", "Rsend")
 ISENDS = ("Isend", "Ibsend", "Issend", "Irsend")
+UNKNOWN = " in a communicator that is not known"
 INITS = ("Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init")
 
 
@@ -58,12 +59,25 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     _counted(files[0], len(files))
     known = Communicators(len(files))
     traces = [_Rank(program, rank, path, known) for rank, path in enumerate(files)]
+    early, told = known.made_before([trace.trace.calls for trace in traces], COMMUNICATOR)
+    for what in told:
+        program.assume(what)
+    for trace in traces:
+        trace.resolve(early)
     timed = all(trace.trace.timed for trace in traces)
     begin = min((trace.calls[0][0].begin for trace in traces if trace.calls), default=0)
     for trace in traces:
         trace.read(begin)
+    lost = {what: count for what, count in program.builder.skipped.items() if UNKNOWN in what}
+    if sum(lost.values()) > sum(trace.replayed for trace in traces):
+        calls = ", ".join(f"{count:,} {what.removesuffix(UNKNOWN)}" for what, count in lost.items())
+        message = "are in communicators made before tracing began, whose ranks it does not have"
+        refuse(files[0], None, f"{calls} {message}")
     if timed:
-        program.builder.traced_ns = float(max(trace.ended for trace in traces) - begin)
+        end = max(trace.ended for trace in traces)
+        program.builder.traced_ns = float(end - begin)
+        replayed = max(trace.ended - trace.finalizing for trace in traces)
+        program.builder.finalize_ns = float(end - replayed)
     return program.graph()
 
 
@@ -89,37 +103,37 @@ class _Rank:
         self.trace = Trace()
         with of_rank(rank, lambda: len(self.trace.calls), "call"):
             read_file(path, self.trace)
-        self.ended = 0  # ns, when the last call that communicated had ended
+        self.ended = self.finalizing = 0  # ns, of the last call that communicated; of MPI_Finalize
         self.call: Call
         self.persistent: dict[int, tuple[Call, Key | None]] = {}
         self.wild: dict[int, tuple[int, Key]] = {}  # request → place of a receive, communicator
-        self.calls = self._resolved()
+        self.replayed = 0  # messages and collectives
+        self.calls: list[tuple[Call, Key | None]] = []
 
-    def _resolved(self) -> list[tuple[Call, Key | None]]:
-        """Return the calls, each with its communicator, after what was made before them."""
-        handles = Handles(self.known, self.rank)
-        calls = []
+    def resolve(self, early: Mapping[int, Key]) -> None:
+        """Find the communicator of each call, given those from before the trace."""
+        handles = Handles(self.known, self.rank, early)
         for call in self.trace.calls:
             place = COMMUNICATOR.get(call.name)
             key = None if place is None else handles.communicator(call.arguments[place])
             if handles.note(call) and communicates(call.name):
                 self.program.skip(f"MPI_{call.name}")
-            calls.append((call, key))
-        return calls
+            self.calls.append((call, key))
 
     def read(self, begin: int) -> None:
         """Add all calls to the program, which began at a time."""
         if not self.calls:
             refuse(self.path, None, "has no calls", f"rank {self.rank}")
-        self.ended, last = begin, 0
+        self.call = self.calls[0][0]
+        last = self.ended = self.call.begin
+        self.program.compute(self.rank, (last - begin) * 1000, 1, idle=True)
         for call, key in self.calls:
             self.call = call
             if call.end < call.begin or call.begin < last:
                 self._refuse("the time goes back")
-            last = call.end
-            name = call.name
+            name, last = call.name, call.end
             if name in COMMUNICATOR and name not in INITS and key is None:
-                self.program.skip(f"MPI_{name} in a communicator that is not known")
+                self.program.skip(f"MPI_{name}{UNKNOWN}")
             elif name in ACTIONS:
                 ACTIONS[name](self, call, key)
             elif communicates(name) and name not in SILENT:
@@ -137,6 +151,10 @@ class _Rank:
     @property
     def _line(self) -> int:
         return self.call.number + 1
+
+    def _finalize(self, call: Call, key: Key | None) -> None:
+        self._done(call)
+        self.finalizing = call.end - call.begin
 
     def _done(self, call: Call) -> None:
         """Compute until a call begins, which takes until its end."""
@@ -165,6 +183,7 @@ class _Rank:
         self, call: Call, key: Key, fields: Sequence[int], request: Hashable, *, sends: bool
     ) -> int | None:
         """Add a message: count, type, rank, tag; return the place of a receive from any."""
+        self.replayed += 1
         count, kind, peer, tag = fields
         number = self._communicator(key)
         members = self.program.members(number)
@@ -261,6 +280,7 @@ class _Rank:
         size = SIZED[call.name](self, call.arguments)
         root = call.arguments[ROOTS[call.name]] if kind in ROOTED else 0
         self._done(call)
+        self.replayed += 1
         number = self._communicator(key)
         self.program.collective(
             self.rank, kind, size, root=root, communicator=number, line=self._line
@@ -334,10 +354,7 @@ TYPES = (
     "Type_contiguous", "Type_vector", "Type_hvector", "Type_indexed", "Type_hindexed",
     "Type_struct", "Type_create_hindexed", "Type_create_hvector", "Type_create_struct", "Type_dup",
 )  # fmt: skip
-SILENT = (
-    "Comm_dup", "Comm_create", "Comm_split", "Cart_create", "Cart_sub", "Graph_create",
-    "Intercomm_create", "Intercomm_merge", "Comm_free", *INITS,
-)  # fmt: skip
+SILENT = (*MAKERS, "Comm_free", *INITS)
 """Calls that are counted where communicators are told apart, or take no part in a replay."""
 
 ACTIONS: Mapping[str, Callable[[_Rank, Call, Key | None], None]] = {
@@ -346,6 +363,7 @@ ACTIONS: Mapping[str, Callable[[_Rank, Call, Key | None], None]] = {
     **dict.fromkeys(WAITS, _Rank._wait),
     **dict.fromkeys(INITS, _Rank._init),
     **dict.fromkeys(("Start", "Startall"), _Rank._start),
+    "Finalize": _Rank._finalize,
     **dict.fromkeys(SIZED, _Rank._collective),
     **dict.fromkeys(TYPES, _Rank._type),
 }

@@ -8,7 +8,7 @@ ranks have been read.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dvsim.kinds.workload.readers.dumpi_file import Call
@@ -17,6 +17,19 @@ WORLD: tuple[Hashable, ...] = ("world",)
 _NULL, _WORLD, _SELF = 1, 2, 3
 
 Key = tuple[Any, ...]
+
+MAKERS = (
+    "Comm_dup", "Comm_create", "Comm_split", "Cart_create", "Cart_sub", "Graph_create",
+    "Intercomm_create", "Intercomm_merge",
+)  # fmt: skip
+POINTS = ("send", "Send", "recv", "Recv", "_init")
+PEERS = {"Sendrecv": (2, 6), "Sendrecv_replace": (2, 4)}
+"""How calls of messages end, and where the other ranks stand if not third."""
+SIZE_AT = {"Comm_size": 1, "Gatherv": 1, "Scatterv": 1} | dict.fromkeys(
+    ("Allgatherv", "Alltoallv", "Reduce_scatter"), 0
+)
+RANK_AT = {"Comm_rank": 1} | dict.fromkeys(("Gather", "Gatherv", "Scatter", "Scatterv"), 0)
+"""Where calls say the size of their communicator, and the own rank in it."""
 
 
 class Communicators:
@@ -28,6 +41,55 @@ class Communicators:
         self.dimensions: dict[Key, tuple[int, ...]] = {}
         self._found: dict[Key, tuple[int, ...]] = {}
 
+    def made_before(
+        self, calls: Sequence[Sequence[Call]], places: Mapping[str, int]
+    ) -> tuple[dict[int, Key], list[str]]:
+        """Return communicators that were made before tracing began, and what was taken to be so.
+
+        Their size is what MPI_Comm_size or a collective said; else they have all ranks if a message
+        is to or from the last. A communicator of as many ranks as use it, or of all, is theirs, in
+        the order of MPI_Comm_rank.
+
+        Args:
+            calls: Of each rank.
+            places: Where the communicator stands in a call.
+        """
+        sizes: dict[int, set[int]] = {}
+        users: dict[int, dict[int, int]] = {}  # handle → rank → its rank there, -1 where not said
+        reached: dict[int, int] = {}
+        places = {"Comm_size": 0, "Comm_rank": 0, **places}
+        for rank, own in enumerate(calls):
+            made = {_NULL, _WORLD, _SELF}
+            for name, arguments in ((call.name, call.arguments) for call in own):
+                handle = arguments[places[name]] if name in places else _NULL
+                if handle not in made:
+                    there = users.setdefault(handle, {})
+                    there.setdefault(rank, -1)
+                    if name in RANK_AT:
+                        there[rank] = arguments[RANK_AT[name]]
+                    if name in SIZE_AT:
+                        sizes.setdefault(handle, set()).add(arguments[SIZE_AT[name]])
+                    if name in PEERS or name.endswith(POINTS):
+                        peers = [arguments[at] for at in PEERS.get(name, (2,))]
+                        reached[handle] = max(reached.get(handle, -1), *peers)
+                if name in MAKERS:
+                    made.add(arguments[-1])
+        found, told = dict[int, Key](), []
+        for handle, there in users.items():
+            all_ranks = {self.ranks} if reached.get(handle) == self.ranks - 1 else {0}
+            size, *others = sizes.get(handle, all_ranks)
+            if others:
+                continue
+            said = {place: rank for rank, place in there.items() if place >= 0}
+            members = sorted(there) if size == len(there) else list(range(self.ranks))
+            if size == len(there) == len(said) and sorted(said) == list(range(size)):
+                members = [said[place] for place in range(size)]
+            if size == len(members) and all(members[place] == said[place] for place in said):
+                found[handle] = ("early", handle, tuple(members))
+                ranks = "all ranks" if size == self.ranks else f"ranks {members}"
+                told.append(f"communicator {handle}, made before tracing began, is of {ranks}")
+        return found, told
+
     def members(self, key: Key) -> tuple[int, ...]:
         """Return the ranks of a communicator or group, in their order."""
         members = self._found.get(key)
@@ -37,6 +99,8 @@ class Communicators:
 
     def _members(self, key: Key) -> tuple[int, ...]:
         how = key[0]
+        if how == "early":
+            return tuple(key[2])
         if how in ("world", "self"):
             return tuple(range(self.ranks)) if how == "world" else (key[1],)
         before = self.members(key[1])
@@ -64,10 +128,11 @@ class Communicators:
 class Handles:
     """The numbers that one rank has for communicators and groups."""
 
-    def __init__(self, all_: Communicators, rank: int) -> None:
+    def __init__(self, all_: Communicators, rank: int, early: Mapping[int, Key]) -> None:
         self.all = all_
         self.rank = rank
         self.communicators: dict[int, Key | None] = {_WORLD: WORLD, _SELF: ("self", rank)}
+        self.communicators |= {handle: key for handle, key in early.items() if rank in key[2]}
         self.groups: dict[int, Key] = {}
         self.count: dict[Key, int] = {}
 

@@ -10,7 +10,8 @@ those of all ranks can be told; requests are addresses, which a wait for many co
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dvsim.kinds.workload.check import ANY
@@ -50,13 +51,57 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     must = "must have the rank in its name, as pmpi-trace-rank-0.txt has"
     files, program = program_of(paths, _rank_of, must, name, options)
     readers = [_Rank(program, rank, path) for rank, path in enumerate(files)]
+    _find_any([line for reader in readers for _, line in reader.lines], readers, program)
     starts = [reader.start for reader in readers]
     if all(reader.ahead is not None for reader in readers):  # one clock for all
         first = min(reader.common(reader.start) for reader in readers)
         starts = [reader.start - (reader.common(reader.start) - first) for reader in readers]
-    longest = max(reader.read(start) for reader, start in zip(readers, starts, strict=True))
-    program.builder.traced_ns = longest * 1000
+    lasted = [reader.read(start) for reader, start in zip(readers, starts, strict=True)]
+    program.builder.traced_ns = max(lasted) * 1000
+    replayed = max(last - reader.finalizing for last, reader in zip(lasted, readers, strict=True))
+    program.builder.finalize_ns = (max(lasted) - replayed) * 1000
     return program.graph()
+
+
+def _find_any(lines: Iterable[str], readers: Sequence[_Rank], program: Program) -> None:
+    """Tell readers which rank is any source: -1 as of Open MPI, -2 as of MPICH; the other is none.
+
+    A send to one of them is to nobody. Else handles of MPICH tell themselves; else there are as
+    many receives from any source as messages that no other receive is for.
+    """
+    counts: Counter[str] = Counter()
+    for line in lines:
+        call, *fields = line.removeprefix("MPI_").split(":")
+        fields = fields[1:-1]
+        sends = [3] if "send" in call.lower() else []
+        takes = {"Recv": [3], "Irecv": [3], "Sendrecv": [8], "Sendrecv_replace": [5]}.get(call, [])
+        if call in POINTS or call.startswith("Sendrecv"):
+            for what, at in (*(("to", at) for at in sends), *(("from", at) for at in takes)):
+                peer = fields[at] if at < len(fields) else ""
+                counts[f"{what} {peer}" if peer in ("-1", "-2") else what] += 1
+            counts["mpich"] += any(map(_is_of_mpich, fields))
+    spare = counts["to"] - counts["from"]
+    if counts["to -1"] != counts["to -2"]:
+        any_one = -2 if counts["to -1"] > counts["to -2"] else -1
+    elif counts["mpich"]:
+        any_one = -2
+    else:
+        any_one = -2 if counts["from -2"] and counts["from -2"] == spare else -1
+    for reader in readers:
+        reader.any = any_one
+    if any(counts[f"{way} {peer}"] for way in ("to", "from") for peer in (-1, -2)):
+        of = "MPICH" if any_one == -2 else "Open MPI"
+        program.assume(f"rank {any_one} is any source and {-3 - any_one} no process, as of {of}")
+
+
+def _is_of_mpich(field: str) -> bool:
+    """Return whether a field has the handle of MPICH's communicator of all, or of a type of MPI."""
+    word, comma, _ = field.partition(",")
+    try:
+        handle = int(word, 0)
+    except ValueError:
+        return False
+    return bool(comma) and (handle == 0x44000000 or handle >> 16 == 0x4C00)
 
 
 def _rank_of(path: Path) -> int | None:
@@ -74,10 +119,11 @@ class _Rank:
         self.line = 0
         self.calls = 0
         self.ended = 0.0  # µs, when the call before had ended
-        self.last = 0.0
+        self.last = self.finalizing = 0.0  # µs, of the last call; in MPI_Finalize
         self.open: dict[int, int] = {}  # address of a request → its number
         self.requests = 0
         self.step = 8  # bytes of a request
+        self.any = ANY  # the rank that is any source
         self.ahead: float | None = None  # the clock of rank 0
         self.lines: list[tuple[int, str]] = []
         for line, text in lines_of(path):
@@ -102,6 +148,8 @@ class _Rank:
     def read(self, begin: float) -> float:
         """Add all calls from a time on; return how long it took from then, in microseconds."""
         self.ended = begin
+        self.line = self.lines[0][0]
+        self._compute(self.start, idle=True)
         with of_rank(self.rank, lambda: self.calls, "call"):
             for index, (line, text) in enumerate(self.lines):
                 self.calls, self.line = index, line
@@ -129,6 +177,9 @@ class _Rank:
             done = self._wait(call, start)
         elif call in ("Sendrecv", "Sendrecv_replace"):
             done = self._sendrecv(call, start)
+        elif call == "Finalize":
+            self._compute(start)
+            self.finalizing, done = end - start, True
         else:
             done = False
             if communicates(call):
@@ -141,10 +192,10 @@ class _Rank:
         given = other if word == "-" else word
         return number(given, self.path, self.line, "the start and the end of a call")
 
-    def _compute(self, until: float) -> None:
+    def _compute(self, until: float, *, idle: bool = False) -> None:
         microseconds = until - self.ended
         time = picoseconds(microseconds / 1e6, self.path, self.line)
-        self.program.compute(self.rank, time, self.line)
+        self.program.compute(self.rank, time, self.line, idle=idle)
         self.ended = until
 
     def _field(self, index: int) -> str:
@@ -178,7 +229,7 @@ class _Rank:
     def _peer(self, index: int, *, sends: bool) -> int | None:
         """Return the other rank; None if it is none, as MPI_PROC_NULL is."""
         peer = self._integer(index, "the other rank")
-        if peer == ANY and not sends:
+        if peer == self.any and not sends:
             return ANY
         if peer >= self.program.ranks:
             refuse(self.path, self.line, f"the ranks are 0 to {self.program.ranks - 1}, not {peer}")

@@ -52,11 +52,12 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     if not globals_of.is_file():
         refuse(globals_of, None, "is missing: the definitions of the archive")
     known = definitions_of(globals_of, for_definitions)
-    locations = next(
-        (members for kind, paradigm, members in known.groups.values()
-         if (kind, paradigm) == (COMM_LOCATIONS, MPI)),
-        list(known.locations),
-    )  # fmt: skip
+    groups = {(kind, paradigm): members for kind, paradigm, members in known.groups.values()}
+    locations = groups.get((COMM_LOCATIONS, MPI), [])
+    without_mpi = not locations
+    if without_mpi:  # then a process is a rank
+        first = {process: at for at, process in reversed(known.locations.items())}
+        locations = sorted(first[process] for process in first if process is not None)
     if not locations:
         refuse(globals_of, None, "has no location of an MPI rank")
     files = [anchor.with_suffix("") / f"{location}.evt" for location in locations]
@@ -70,14 +71,22 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
             rank_reader.record(anchor.with_suffix("") / f"{part}.evt", for_definitions, chunk)
         if not any(part.count for part in rank_reader.threads):
             refuse(rank_reader.file, None, "has no events", f"rank {rank_reader.rank}")
+    if without_mpi and not any(part.events for reader in ranks for part in reader.threads):
+        if len(ranks) > 1:
+            refuse(globals_of, None, f"has {len(ranks)} processes, none of which calls MPI")
+        program.assume("a process without MPI is a program of one rank")
     others = len(known.locations) - sum(len(reader.threads) for reader in ranks)
     if others > 0:
         program.skip("locations that are no MPI ranks", others)
     locked = set[tuple[int, int]]().union(*(reader.locked for reader in ranks))
-    begin, end = min(reader.span[0] for reader in ranks), max(reader.span[1] for reader in ranks)
+    begin = min(reader.span[0] for reader in ranks)
     for rank_reader in ranks:
         rank_reader.read(begin, locked)
+    end, replayed = (
+        max(reader.ended - part * reader.finalizing for reader in ranks) for part in (0, 1)
+    )
     program.builder.traced_ns = (end - begin) * 1e9 / known.resolution
+    program.builder.finalize_ns = (end - replayed) * 1e9 / known.resolution
     return program.graph()
 
 
@@ -93,6 +102,7 @@ class Rank:
         self.thread: Thread  # whose event is read
         self.later: dict[int, list[Fields]] = {}  # request → what its end says of it
         self.ended = 0  # ticks, when the last call that communicated had ended
+        self.finalizing = 0  # ticks in MPI_Finalize
         self.calls = 0  # outermost ones that were entered
         self.probed: dict[int, Fields] = {}
         self.members: dict[int, int] = {}
@@ -134,6 +144,7 @@ class Rank:
             contested: Windows, and places in them, that some rank locks for itself alone.
         """
         self.ended = begin
+        self._computed(self.span[0], idle=True)
         self.windows.contested = contested
         for (kind, time, name, fields), thread in self._merged():
             self.thread = thread
@@ -143,6 +154,8 @@ class Rank:
                     thread.did = thread.counted = False
                     self.calls += 1
                 thread.depth += 1
+                if thread.call == "MPI_Finalize":
+                    self.begins(time)
             elif kind == LEAVE:
                 thread.depth = max(0, thread.depth - 1)
                 if thread.depth == 0:
@@ -163,6 +176,8 @@ class Rank:
         """End the outermost call; one that left no event took time, as computation does."""
         thread = self.thread
         ends = self.windows.left(thread.call, time if thread.entered is None else thread.entered)
+        if thread.call == "MPI_Finalize" and thread.entered is not None:
+            self.finalizing = time - thread.entered
         if thread.did:
             self.ended = time
         elif ends or thread.counted:
@@ -171,13 +186,13 @@ class Rank:
             self.program.skip(thread.call)
         thread.entered = None
 
-    def _computed(self, until: int) -> None:
+    def _computed(self, until: int, *, idle: bool = False) -> None:
         ticks = max(0, until - self.ended)
         time = ticks * 10**12 // self.known.resolution
         if time > bounds.TIME:
             message = f"computes for {ticks / self.known.resolution:g} s"
             refuse(self.file, None, message, f"rank {self.rank}")
-        self.program.compute(self.rank, time)
+        self.program.compute(self.rank, time, idle=idle)
         self.ended = max(until, self.ended)
 
     def begins(self, time: int) -> None:
