@@ -82,7 +82,9 @@ static inline void bridge_stop(struct bridge *bridge, enum stop why)
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t chance(void); /* 64 random bits; no secret */
 
-/* One line on stderr, in one write. */
+/* One line on stderr, in one write; never waits for who reads it, once log_start was called. log_stop: the last lines. */
+void log_start(void);
+void log_stop(void);
 
 #if defined __GNUC__
 #define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))

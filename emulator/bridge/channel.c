@@ -126,7 +126,7 @@ enum fault publisher_publish(struct publisher *publisher)
     publisher->wants_room = false;
     for (unsigned i = 0; i < BATCH && status == AMQP_STATUS_OK && !link->blocked && !publisher->wants_room;
          i++) {
-        bool found = publisher->next.first != NULL && !flight_is_full(&publisher->flight);
+        bool found = publisher->next.first != NULL && publisher_may_publish(publisher);
         if (publisher->partial == NULL && !found) {
             break;
         }
@@ -134,26 +134,41 @@ enum fault publisher_publish(struct publisher *publisher)
     }
     status = status == AMQP_STATUS_OK ? outbox_flush(&publisher->outbox, link) : status;
     if (status == AMQP_STATUS_OK) {
-        publisher_done(publisher, &publisher->unwritten, 0); /* --at-most-once: that was all */
+        publisher_done(publisher, &publisher->unwritten, 0, NULL); /* --at-most-once: that was all */
     }
     link_cork(link, false);
     return link_status(link, status, "publishing");
 }
 
-static void nacked(struct publisher *publisher, struct queue *messages)
+/* The first of them; the others are counted. */
+static void say_refused(const struct message *message, const char *reason)
+{
+    static _Atomic unsigned said;
+    unsigned before = atomic_fetch_add(&said, 1);
+    if (before < KEYS) {
+        log_warning("message " VIC_MESSAGE_ID " of card %u with key '%.*s', %zu bytes, is refused: %s%s",
+                    (unsigned long long)message->session, (unsigned long long)message->id, message->src,
+                    (int)message->key_bytes, message->key, message->body_bytes, reason,
+                    before == KEYS - 1 ? "; further ones are counted" : "");
+    }
+}
+
+void publisher_not_taken(struct publisher *publisher, struct queue *messages, uint32_t tries, const char *reason)
 {
     struct message *message;
     struct queue refused = {NULL, NULL, 0};
     count(&publisher->bridge->counters.nacked, messages->count);
     while ((message = queue_take(messages)) != NULL) {
-        if (++message->refusals == MOST_REFUSALS) {
+        message->refusals += tries;
+        if (message->refusals >= MOST_REFUSALS) {
+            say_refused(message, reason);
             queue_put(&refused, message);
         } else {
             message->due_ns = now_ns() + ((uint64_t)FIRST_PAUSE_MS * 1000000 << (message->refusals - 1));
             queue_put(&publisher->later, message);
         }
     }
-    publisher_done(publisher, &refused, VIC_REFUSED);
+    publisher_done(publisher, &refused, VIC_REFUSED, reason);
 }
 
 static enum fault answered(struct publisher *publisher, uint64_t tag, bool multiple, bool taken)
@@ -164,10 +179,11 @@ static enum fault answered(struct publisher *publisher, uint64_t tag, bool multi
                  "%s: a confirm of a message that was not published", publisher->link.url->shown);
         return FAULT_DOWN;
     }
+    publisher->suspects -= publisher->suspects < messages.count ? publisher->suspects : messages.count;
     if (taken) {
-        publisher_done(publisher, &messages, 0);
+        publisher_done(publisher, &messages, 0, NULL);
     } else {
-        nacked(publisher, &messages);
+        publisher_not_taken(publisher, &messages, 1, "the broker did not take it (basic.nack)");
     }
     return FAULT_NONE;
 }

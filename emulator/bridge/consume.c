@@ -215,9 +215,11 @@ static void *run(void *self)
             eventfd_read(consumer->wake, &kicks);
         }
         tend(consumer);
+        atomic_store(&consumer->connects, true);
         if (!subscribers_any(consumer) || !attempt_all(&attempt)) {
             continue;
         }
+        atomic_store(&consumer->connects, false);
         count(&consumer->bridge->counters.reconnects, attempt.before);
         attempt.before = true;
         enum fault fault = serve(consumer);

@@ -65,7 +65,7 @@ struct consumer {
     struct bridge *bridge;
     pthread_t thread;
     int wake;
-    _Atomic bool ended;
+    _Atomic bool ended, connects; /* connects: it has no connection, and tries to get one */
 
     pthread_mutex_t lock; /* of the inbox */
     pthread_cond_t free_slot;

@@ -36,6 +36,8 @@ struct link {
     uint64_t heard_ns, sent_ns;
     _Atomic uint64_t overdue_ns; /* when its thread should be back from calls of rabbitmq-c; 0: there is no limit */
     bool channel_only; /* the last fault closed a channel, not the connection */
+    uint16_t code;     /* of AMQP, with which the broker closed either; 0: it did not */
+    char said[256];    /* code and text of that */
     char why[1024];    /* of the last fault */
 };
 

@@ -22,6 +22,8 @@ enum fault link_status(struct link *link, int status, const char *doing)
     if (status == AMQP_STATUS_OK) {
         return FAULT_NONE;
     }
+    link->channel_only = false;
+    link->code = 0;
     bool turned_away = status == AMQP_STATUS_SSL_ERROR && link->heard_ns == 0; /* before the login was done */
     bool certificate = status == AMQP_STATUS_SSL_PEER_VERIFY_FAILED ||
                        status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ||
@@ -53,6 +55,7 @@ enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_cha
                       const char *doing)
 {
     link->channel_only = false;
+    link->code = 0;
     if (reply->reply_type == AMQP_RESPONSE_NORMAL) {
         return FAULT_NONE;
     }
@@ -75,8 +78,9 @@ enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_cha
         link->channel_only =
             amqp_send_method(link->state, channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok) == AMQP_STATUS_OK;
     }
-    snprintf(link->why, sizeof link->why, "%s: %s: %u %.*s", link->url->shown, doing, code, (int)text.len,
-             (const char *)text.bytes);
+    link->code = code;
+    snprintf(link->said, sizeof link->said, "%u %.*s", code, (int)text.len, (const char *)text.bytes);
+    snprintf(link->why, sizeof link->why, "%s: %s: %s", link->url->shown, doing, link->said);
     return is_lasting(code) ? FAULT_REFUSED : FAULT_DOWN;
 }
 
@@ -227,6 +231,8 @@ enum fault link_open(struct link *link)
     link->blocked = link->readable = link->corked = false;
     link->allowance = 0;
     link->heard_ns = 0;
+    link->code = 0;
+    link->channel_only = false;
     if (link->state == NULL) {
         snprintf(link->why, sizeof link->why, "no memory for a connection");
         return FAULT_DOWN;

@@ -1,5 +1,6 @@
 /* vicbridge: the start, the end, and the exit code. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -110,9 +111,21 @@ static bool all_ended(void)
     return bridge.consumer == NULL || consumer_has_ended(bridge.consumer);
 }
 
-static void wait_for_end(uint64_t timeout_ns)
+/* Those that have not ended try to connect, for nothing: a broker may be slow to answer. */
+static bool all_idle(void)
 {
-    for (uint64_t begin = now_ns(); !all_ended() && now_ns() - begin < timeout_ns;) {
+    for (unsigned i = 0; i < publishers; i++) {
+        struct publisher *one = &bridge.publisher[i];
+        if (publisher_state(one) != PUBLISHER_ENDED && (!atomic_load(&one->connects) || publisher_backlog(one) > 0)) {
+            return false;
+        }
+    }
+    return bridge.consumer == NULL || consumer_has_ended(bridge.consumer) || atomic_load(&bridge.consumer->connects);
+}
+
+static void wait_for_end(bool (*ended)(void), uint64_t timeout_ns)
+{
+    for (uint64_t begin = now_ns(); !ended() && now_ns() - begin < timeout_ns;) {
         nap();
     }
 }
@@ -125,7 +138,7 @@ static void drain(void)
     for (unsigned i = 0; i < publishers; i++) {
         publisher_kick(&bridge.publisher[i]);
     }
-    wait_for_end(failed && atomic_load(&bridge.counters.connected) == 0 ? 0 : bridge.options.drain_timeout_ns);
+    wait_for_end(all_idle, failed && atomic_load(&bridge.counters.connected) == 0 ? 0 : bridge.options.drain_timeout_ns);
     if (!all_ended()) {
         atomic_store(&bridge.abandon, true);
         for (unsigned i = 0; i < publishers; i++) {
@@ -135,7 +148,7 @@ static void drain(void)
         if (bridge.consumer != NULL) {
             link_shut(&bridge.consumer->link);
         }
-        wait_for_end(1000000000);
+        wait_for_end(all_ended, 500000000);
     }
 }
 
@@ -219,7 +232,14 @@ int main(int argc, char **argv)
     if (code != -1) {
         return code;
     }
+    for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;) { /* a stream that is closed is none that a socket may become */
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            break;
+        }
+    }
     catch_signals();
+    log_start();
     bridge.session = chance();
     code = bridge.options.check ? -1 : open_card();
     code = code == -1 ? run() : code;
@@ -227,5 +247,6 @@ int main(int argc, char **argv)
         vic_close(bridge.card); /* otherwise it stays open, so that the others learn of a death */
     }
     close_all();
+    log_stop();
     return code;
 }

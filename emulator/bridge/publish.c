@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -104,15 +105,15 @@ static void give_room(struct publisher *publisher, size_t number, size_t bytes)
     pthread_mutex_unlock(&publisher->lock);
 }
 
-static void answer(struct publisher *publisher, const struct message *message, unsigned flags)
+static void answer(struct publisher *publisher, const struct message *message, unsigned flags, const char *reason)
 {
     if (message->confirm_wanted) {
-        struct answer answer = {message->session, message->id, flags};
+        struct answer answer = {message->session, message->id, flags, reason != NULL ? strdup(reason) : NULL};
         replies_add(&publisher->replies, message->src, &answer);
     }
 }
 
-void publisher_done(struct publisher *publisher, struct queue *messages, unsigned flags)
+void publisher_done(struct publisher *publisher, struct queue *messages, unsigned flags, const char *reason)
 {
     struct counters *counters = &publisher->bridge->counters;
     struct message *message;
@@ -125,7 +126,7 @@ void publisher_done(struct publisher *publisher, struct queue *messages, unsigne
         if (!publisher->bridge->options.at_most_once) {
             latency_note(&publisher->bridge->latency, now - message->published_ns);
         }
-        answer(publisher, message, flags | (message->returned ? VIC_RETURNED : 0));
+        answer(publisher, message, flags | (message->returned ? VIC_RETURNED : 0), reason);
         message_free(message);
     }
     if (number == 0) {
@@ -143,7 +144,7 @@ void publisher_done(struct publisher *publisher, struct queue *messages, unsigne
 
 static const uint64_t sleep_ns = 200000000, reply_retry_ns = 1000000;
 
-enum { CHANNEL = 1, MOST_REFUSALS = 5 };
+enum { CHANNEL = 1, MOST_REFUSALS = 5, NOT_TAKEN_MOST = 6 };
 
 /* What came off the card, and what is due again, into the thread's own queue. */
 static void collect(struct publisher *publisher)
@@ -152,7 +153,7 @@ static void collect(struct publisher *publisher)
     while (publisher->later.first != NULL && publisher->later.first->due_ns <= now) {
         queue_put_first(&publisher->next, queue_take(&publisher->later));
     }
-    if (publisher->next.first == NULL || !flight_is_full(&publisher->flight)) {
+    if (publisher->next.first == NULL || publisher_may_publish(publisher)) {
         pthread_mutex_lock(&publisher->lock);
         queue_join(&publisher->next, &publisher->todo);
         pthread_mutex_unlock(&publisher->lock);
@@ -183,7 +184,7 @@ static enum fault wait_for_more(struct publisher *publisher)
 {
     bool can =
         !publisher->link.blocked && !publisher->wants_room &&
-        (publisher->partial != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
+        (publisher->partial != NULL || (publisher->next.first != NULL && publisher_may_publish(publisher)));
     uint64_t timeout_ns = sleep_ns, now = now_ns();
     pthread_mutex_lock(&publisher->lock);
     bool busy = can || publisher->todo.first != NULL;
@@ -195,13 +196,81 @@ static enum fault wait_for_more(struct publisher *publisher)
     }
     timeout_ns = publisher->replies.waiting > 0 && timeout_ns > reply_retry_ns ? reply_retry_ns : timeout_ns;
     if (can ||
-        (busy && !flight_is_full(&publisher->flight) && !publisher->link.blocked && !publisher->wants_room)) {
+        (busy && publisher_may_publish(publisher) && !publisher->link.blocked && !publisher->wants_room)) {
         timeout_ns = 0;
     }
     enum fault fault = link_wait(&publisher->link, publisher->wake, publisher->wants_room, timeout_ns);
     pthread_mutex_lock(&publisher->lock);
     publisher->sleeps = false;
     pthread_mutex_unlock(&publisher->lock);
+    return fault;
+}
+
+/* Resends what was sent and not confirmed, before anything else: nobody knows whether the broker has it. Returns how much
+ * that is. */
+static size_t resend_unconfirmed(struct publisher *publisher)
+{
+    struct queue again = {NULL, NULL, 0};
+    outbox_forget(&publisher->outbox);
+    publisher_done(publisher, &publisher->unwritten, VIC_REFUSED, "the connection broke"); /* the broker may have them */
+    flight_empty(&publisher->flight, &again);
+    if (publisher->partial != NULL) {
+        queue_put(&again, publisher->partial);
+        publisher->partial = NULL;
+    }
+    size_t unanswered = again.count;
+    queue_join(&again, &publisher->next);
+    publisher->next = again;
+    publisher->return_begun = false;
+    return unanswered;
+}
+
+/* The broker has closed the channel, or the connection with a reason: one of the messages that it has not answered is to
+ * blame. From now on these go one by one, and one that was alone is refused: at once if the code speaks of the message
+ * (access refused, precondition failed), otherwise after some tries. */
+static void find_to_blame(struct publisher *publisher)
+{
+    struct link *link = &publisher->link;
+    bool channel_only = link->channel_only;
+    size_t unanswered = resend_unconfirmed(publisher);
+    if (unanswered == 1) {
+        struct queue one = {NULL, NULL, 0};
+        bool sure = channel_only && link->code != AMQP_NOT_FOUND && !publisher->bridge->options.at_most_once;
+        queue_put(&one, queue_take(&publisher->next));
+        publisher_not_taken(publisher, &one, sure ? NOT_TAKEN_MOST : channel_only ? 1 : 2, link->said);
+        publisher->suspects -= publisher->suspects > 0;
+    } else {
+        log_warning("%s; %zu unanswered messages go one by one", link->why, unanswered);
+        publisher->suspects = unanswered > 0 ? unanswered : publisher->suspects;
+    }
+    link->channel_only = false;
+    link->code = 0;
+}
+
+static bool blames_a_message(const struct link *link)
+{
+    return link->code != 0 && link->code != AMQP_CONNECTION_FORCED;
+}
+
+static enum fault prepare(void *self)
+{
+    struct publisher *publisher = self;
+    struct link *link = &publisher->link;
+    amqp_channel_open(link->state, CHANNEL);
+    enum fault fault = link_reply(link, CHANNEL, "channel");
+    if (fault == FAULT_NONE) {
+        fault = topology_declare(link, CHANNEL);
+    }
+    if (fault != FAULT_NONE && link->channel_only && publisher->worked && link->options->urls == 1) {
+        log_warning("%s; messages may go all the same", link->why); /* what may not is refused, each by itself */
+        amqp_channel_open(link->state, CHANNEL);
+        fault = link_reply(link, CHANNEL, "channel");
+    }
+    if (fault == FAULT_NONE && !publisher->bridge->options.at_most_once) {
+        amqp_confirm_select(link->state, CHANNEL);
+        fault = link_reply(link, CHANNEL, "publisher confirms");
+    }
+    publisher->worked |= fault == FAULT_NONE;
     return fault;
 }
 
@@ -216,44 +285,17 @@ static enum fault serve(struct publisher *publisher)
             enum fault read = publisher_read(publisher); /* also when sending failed: why may be there */
             fault = read != FAULT_NONE ? read : fault;
         }
+        if (fault != FAULT_NONE && publisher->link.channel_only) {
+            publisher->link.readable = true;
+            find_to_blame(publisher);
+            fault = prepare(publisher);
+        }
         show_state(publisher, true);
         bool more_come = publisher->next.first != NULL || !flight_is_empty(&publisher->flight);
         replies_send(&publisher->replies, more_come);
         if (fault == FAULT_NONE && !is_drained(publisher)) {
             fault = wait_for_more(publisher);
         }
-    }
-    return fault;
-}
-
-/* Resends what was sent and not confirmed, before anything else: nobody knows whether the broker has it. */
-static void resend_unconfirmed(struct publisher *publisher)
-{
-    struct queue again = {NULL, NULL, 0};
-    outbox_forget(&publisher->outbox);
-    publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* the broker may have them */
-    flight_empty(&publisher->flight, &again);
-    if (publisher->partial != NULL) {
-        queue_put(&again, publisher->partial);
-        publisher->partial = NULL;
-    }
-    queue_join(&again, &publisher->next);
-    publisher->next = again;
-    publisher->return_begun = false;
-}
-
-static enum fault prepare(void *self)
-{
-    struct publisher *publisher = self;
-    struct link *link = &publisher->link;
-    amqp_channel_open(link->state, CHANNEL);
-    enum fault fault = link_reply(link, CHANNEL, "channel");
-    if (fault == FAULT_NONE) {
-        fault = topology_declare(link, CHANNEL);
-    }
-    if (fault == FAULT_NONE && !publisher->bridge->options.at_most_once) {
-        amqp_confirm_select(link->state, CHANNEL);
-        fault = link_reply(link, CHANNEL, "publisher confirms");
     }
     return fault;
 }
@@ -316,8 +358,9 @@ static void *run(void *self)
                               .needed = needed,
                               .tend = tend};
     unsigned refusals = 0; /* in a row, of what was published */
-    while (attempt_all(&attempt)) {
+    for (atomic_store(&publisher->connects, true); attempt_all(&attempt); atomic_store(&publisher->connects, true)) {
         uint64_t begin = now_ns();
+        atomic_store(&publisher->connects, false);
         count(&bridge->counters.reconnects, attempt.before);
         attempt.before = true;
         set_state(publisher, PUBLISHER_WORKS);
@@ -329,7 +372,11 @@ static void *run(void *self)
         }
         log_warning("%s", publisher->link.why);
         link_close(&publisher->link, false);
-        resend_unconfirmed(publisher);
+        if (blames_a_message(&publisher->link)) {
+            find_to_blame(publisher);
+        } else {
+            resend_unconfirmed(publisher);
+        }
         bool worked = publisher->progress || now_ns() - begin > bridge->options.reconnect_most_ns;
         attempt.fruitless = worked ? 0 : attempt.fruitless + 1; /* one that was idle for long worked */
         refusals = (publisher->progress ? 0 : refusals) + (fault == FAULT_REFUSED);

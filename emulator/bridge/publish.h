@@ -70,6 +70,7 @@ void outbox_forget(struct outbox *outbox); /* or do not */
 struct answer {
     uint64_t session, id;
     unsigned flags;
+    char *reason; /* of a refusal, malloc'd; NULL: none */
 };
 
 /* To one card. */
@@ -86,7 +87,7 @@ struct replies {
 };
 
 bool replies_open(struct replies *replies, struct bridge *bridge);
-void replies_add(struct replies *replies, uint32_t card, const struct answer *answer);
+void replies_add(struct replies *replies, uint32_t card, const struct answer *answer); /* takes its reason */
 
 /* Send what can be sent without waiting; if `more_come`, as soon as they are a quarter of the window, or the first
  * has waited for half a millisecond. A client that left needs no answer; of a program that does not read the
@@ -119,12 +120,15 @@ struct publisher {
     struct queue unwritten; /* --at-most-once: published, but perhaps not given to the system */
     struct message *partial; /* being sent: its body up to partial_at */
     size_t partial_at;
+    size_t suspects; /* the first of `next`, one of which made the broker close the channel: they go one by one */
     struct replies replies;
     bool return_begun; /* its header has not come yet */
     char return_key[256];
     bool wants_room;         /* something could be sent, but for the socket */
     bool blocked, connected; /* as counted */
     bool progress;           /* something was confirmed since the last connect */
+    bool worked;             /* it was connected once */
+    _Atomic bool connects;   /* it has no connection, and tries to get one */
 };
 
 bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number);
@@ -146,7 +150,17 @@ void publisher_close(struct publisher *publisher);
 enum fault publisher_publish(struct publisher *publisher); /* as much as there is and goes now */
 enum fault publisher_read(struct publisher *publisher);    /* confirms, returns */
 
-/* Report messages that the broker has answered to their senders, and free them. */
-void publisher_done(struct publisher *publisher, struct queue *messages, unsigned flags);
+/* The next message may be published: there is room for it, or it is a suspect and alone. */
+static inline bool publisher_may_publish(const struct publisher *publisher)
+{
+    return publisher->suspects > 0 ? flight_is_empty(&publisher->flight) : !flight_is_full(&publisher->flight);
+}
+
+/* The broker has not taken messages, and said so: they are due again after a pause, or refused for the reason. `tries`: as
+ * how many of its six tries this counts. */
+void publisher_not_taken(struct publisher *publisher, struct queue *messages, uint32_t tries, const char *reason);
+
+/* Report messages that the broker has answered to their senders, and free them. reason: of a refusal, or NULL. */
+void publisher_done(struct publisher *publisher, struct queue *messages, unsigned flags, const char *reason);
 
 #endif

@@ -1,6 +1,8 @@
 /* Answers to publishers on other cards: kept until their ring has room. */
 #include "publish.h"
 
+#include <string.h>
+
 #include "grow.h"
 
 enum {
@@ -19,6 +21,9 @@ bool replies_open(struct replies *replies, struct bridge *bridge)
 
 static void forget(struct replies *replies, struct backlog *to, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        free(to->answer[to->first + i].reason);
+    }
     to->first += count;
     to->count -= count;
     to->first = to->count > 0 ? to->first : 0;
@@ -40,6 +45,7 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
     if (!grow_behind(&to->answer, &to->first, to->count, &to->capacity, sizeof *to->answer)) {
         /* its client would wait for ever; it publishes again to the next bridge */
         log_error("no memory for confirms");
+        free(answer->reason);
         bridge_stop(replies->bridge, STOP_FAILED);
         return;
     }
@@ -49,14 +55,19 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
     }
 }
 
+static bool same_reason(const struct answer *a, const struct answer *b)
+{
+    return a->reason == b->reason || (a->reason != NULL && b->reason != NULL && strcmp(a->reason, b->reason) == 0);
+}
+
 /* One envelope with the first answers of the same kind; how many there were, 0: the client has no room. */
 static size_t send_some(struct replies *replies, uint32_t card, const struct backlog *to, size_t at)
 {
-    unsigned char ids[8 * MOST_IDS], text[VIC_ENVELOPE_MOST + sizeof ids];
+    unsigned char ids[8 * MOST_IDS], text[VIC_ENVELOPE_MOST + VIC_ENVELOPE_KEY_MOST + sizeof ids];
     const struct answer *first = &to->answer[to->first + at];
     size_t number = 1, bytes = 0;
     while (at + number < to->count && number <= MOST_IDS && first[number].session == first->session &&
-           first[number].flags == first->flags) {
+           first[number].flags == first->flags && same_reason(&first[number], first)) {
         vic_envelope_put_word(ids + 8 * (number - 1), first[number].id);
         number++;
     }
@@ -64,6 +75,8 @@ static size_t send_some(struct replies *replies, uint32_t card, const struct bac
                                     .flags = first->flags,
                                     .session = first->session,
                                     .id = first->id,
+                                    .key = first->reason,
+                                    .key_bytes = first->reason != NULL ? strlen(first->reason) : 0, /* link->said is no longer than a key */
                                     .body = ids,
                                     .bytes = 8 * (number - 1)};
     vic_envelope_pack(text, sizeof text, &envelope, &bytes);
@@ -102,6 +115,7 @@ void replies_send(struct replies *replies, bool more_come)
 void replies_close(struct replies *replies)
 {
     for (uint32_t card = 0; replies->to != NULL && card < replies->bridge->cards; card++) {
+        forget(replies, &replies->to[card], replies->to[card].count);
         free(replies->to[card].answer);
     }
     free(replies->to);

@@ -1,11 +1,13 @@
 /* A row of counts for every interval, and a Prometheus file every second, by a thread of its own. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "atomic_file.h"
 #include "bridge.h"
@@ -74,7 +76,7 @@ static void write_all(FILE *file, const struct bridge *bridge)
         {"returned_total", "counter", "No queue had their key.", atomic_load(&c->returned)},
         {"nacked_total", "counter", "Answers of the broker that it did not take a message.",
          atomic_load(&c->nacked)},
-        {"refused_total", "counter", "Given up after many of those.", atomic_load(&c->refused)},
+        {"refused_total", "counter", "Given back to their senders as refused.", atomic_load(&c->refused)},
         {"delivered_total", "counter", "Messages of queues given to programs.", atomic_load(&c->delivered)},
         {"acked_total", "counter", "And acknowledged by them.", atomic_load(&c->acked)},
         {"requeued_total", "counter", "Given back to their queue.", atomic_load(&c->requeued)},
@@ -110,7 +112,7 @@ bool prometheus_write(const struct bridge *bridge, const char *path)
     return errno == 0;
 }
 
-enum { COLUMNS = 10 };
+enum { COLUMNS = 10, ROOM = 64 << 10, ROW = 512, LAST_S = 5 };
 
 static const uint64_t second = 1000000000;
 
@@ -120,7 +122,10 @@ struct stats {
     pthread_mutex_t lock; /* of `stop` */
     pthread_cond_t stops;
     bool stop;
-    FILE *rows;
+    int rows; /* -1: none */
+    char out[ROOM]; /* rows that are not written yet: nobody reads what is no file */
+    size_t waiting;
+    uint64_t dropped; /* rows */
     uint64_t begin_ns, row_ns, last[COLUMNS];
     uint64_t row_due_ns, file_due_ns; /* UINT64_MAX: never */
     bool complained;
@@ -135,27 +140,49 @@ static const _Atomic uint64_t *column(const struct counters *c, int which)
     return all[which];
 }
 
-static void write_row(struct stats *stats)
-{
-    const struct counters *c = &stats->bridge->counters;
-    uint64_t now = now_ns();
-    fprintf(stats->rows, "%" PRIu64 ",%" PRIu64, stats->row_ns - stats->begin_ns, now - stats->row_ns);
-    for (int i = 0; i < COLUMNS; i++) {
-        uint64_t value = atomic_load_explicit(column(c, i), memory_order_relaxed);
-        fprintf(stats->rows, ",%" PRIu64, value - stats->last[i]);
-        stats->last[i] = value;
-    }
-    fprintf(stats->rows, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", atomic_load(&c->in_flight),
-            atomic_load(&c->blocked), atomic_load(&c->connected));
-    stats->row_ns = now;
-}
-
 static void complain(struct stats *stats, const char *path)
 {
     if (!stats->complained) {
         log_warning("%s: %s; figures are missing from now on", path, strerror(errno));
         stats->complained = true;
     }
+}
+
+/* Write what waits, without waiting for a reader. An error: it is said once, and what waits is lost. */
+static void flush_rows(struct stats *stats)
+{
+    ssize_t done = write(stats->rows, stats->out, stats->waiting);
+    if (done < 0 && errno != EAGAIN && errno != EINTR) {
+        complain(stats, stats->bridge->options.stats);
+        done = (ssize_t)stats->waiting;
+    }
+    if (done > 0) {
+        stats->waiting -= (size_t)done;
+        memmove(stats->out, stats->out + done, stats->waiting);
+    }
+}
+
+static void write_row(struct stats *stats)
+{
+    const struct counters *c = &stats->bridge->counters;
+    uint64_t now = now_ns();
+    char *row = stats->out + stats->waiting;
+    if (sizeof stats->out - stats->waiting < ROW) {
+        stats->dropped++; /* its counts are in the next row */
+        flush_rows(stats);
+        return;
+    }
+    size_t n = (size_t)snprintf(row, ROW, "%" PRIu64 ",%" PRIu64, stats->row_ns - stats->begin_ns, now - stats->row_ns);
+    for (int i = 0; i < COLUMNS; i++) {
+        uint64_t value = atomic_load_explicit(column(c, i), memory_order_relaxed);
+        n += (size_t)snprintf(row + n, ROW - n, ",%" PRIu64, value - stats->last[i]);
+        stats->last[i] = value;
+    }
+    n += (size_t)snprintf(row + n, ROW - n, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", atomic_load(&c->in_flight),
+                          atomic_load(&c->blocked), atomic_load(&c->connected));
+    stats->row_ns = now;
+    stats->waiting += n;
+    flush_rows(stats);
 }
 
 static void write_prometheus(struct stats *stats)
@@ -178,10 +205,6 @@ static void write_due(struct stats *stats, uint64_t now)
     if (now >= stats->row_due_ns) {
         stats->row_due_ns = after(stats->row_due_ns, options->stats_interval_ns, now);
         write_row(stats);
-        if (ferror(stats->rows)) {
-            complain(stats, options->stats);
-            clearerr(stats->rows);
-        }
     }
     if (now >= stats->file_due_ns) {
         stats->file_due_ns = after(stats->file_due_ns, second, now);
@@ -211,11 +234,19 @@ static void *run(void *self)
 static bool start_thread(struct stats *stats)
 {
     const struct options *options = &stats->bridge->options;
-    stats->row_due_ns = stats->rows != NULL ? stats->begin_ns + options->stats_interval_ns : UINT64_MAX;
+    stats->row_due_ns = stats->rows >= 0 ? stats->begin_ns + options->stats_interval_ns : UINT64_MAX;
     stats->file_due_ns = options->prometheus != NULL ? stats->begin_ns + second : UINT64_MAX;
     condition_make(&stats->stops);
     pthread_mutex_init(&stats->lock, NULL);
     return pthread_create(&stats->thread, NULL, run, stats) == 0;
+}
+
+/* A FIFO that nobody has opened yet is opened all the same; nothing here waits for a reader. */
+static int open_rows(const char *path)
+{
+    enum { HOW = O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC };
+    int fd = open(path, O_WRONLY | HOW, 0666);
+    return fd < 0 && errno == ENXIO ? open(path, O_RDWR | HOW, 0666) : fd;
 }
 
 struct stats *stats_start(struct bridge *bridge, bool *failed)
@@ -234,7 +265,8 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
     stats->bridge = bridge;
     stats->begin_ns = stats->row_ns = now_ns();
     const char *path = options->stats;
-    if (path != NULL && (stats->rows = fopen(path, "we")) == NULL) {
+    stats->rows = path != NULL ? open_rows(path) : -1;
+    if (path != NULL && stats->rows < 0) {
         *failed = true;
     } else if (options->prometheus != NULL && !prometheus_write(bridge, options->prometheus)) {
         path = options->prometheus;
@@ -242,8 +274,8 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
     }
     if (*failed) {
         log_error("%s: %s", path, strerror(errno));
-    } else if (stats->rows != NULL) {
-        fprintf(stats->rows,
+    } else if (stats->rows >= 0) {
+        stats->waiting = (size_t)snprintf(stats->out, sizeof stats->out,
                 "# CLOCK_MONOTONIC of the first row: %" PRIu64 " ns\n"
                 "start_ns,duration_ns,pieces,messages,bytes,published,confirmed,returned,nacked,republished,"
                 "delivered,acked,"
@@ -255,8 +287,8 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
         *failed = true;
     }
     if (*failed) {
-        if (stats->rows != NULL) {
-            fclose(stats->rows);
+        if (stats->rows >= 0) {
+            close(stats->rows);
         }
         free(stats);
         return NULL;
@@ -273,12 +305,21 @@ void stats_stop(struct stats *stats)
     stats->stop = true;
     pthread_cond_signal(&stats->stops); /* the next interval may end in an hour */
     pthread_mutex_unlock(&stats->lock);
-    pthread_join(stats->thread, NULL);
-    if (stats->rows != NULL) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LAST_S;
+    if (pthread_timedjoin_np(stats->thread, NULL, &until) != 0) {
+        log_warning("figures: their disk takes nothing; the last are missing");
+        return; /* the thread has it still */
+    }
+    if (stats->rows >= 0) {
         write_row(stats);
-        bool good = ferror(stats->rows) == 0;
-        if (fclose(stats->rows) != 0 || !good) {
+        if (close(stats->rows) != 0) {
             complain(stats, stats->bridge->options.stats);
+        }
+        if (stats->dropped > 0 || stats->waiting > 0) {
+            log_warning("%s: %llu rows were dropped, %zu bytes are missing at the end: nobody read them",
+                        stats->bridge->options.stats, (unsigned long long)stats->dropped, stats->waiting);
         }
     }
     write_prometheus(stats);

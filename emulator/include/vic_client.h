@@ -8,6 +8,10 @@
  *     vic_client_flush(client, VIC_FOREVER);                  // the broker has confirmed it
  *     vic_client_subscribe(client, bridge, "orders", 64);
  *     while (vic_client_recv(client, &d, VIC_FOREVER) == VIC_OK) {
+ *         if (d.kind == VIC_REFUSAL) {                        // no such queue, or it was deleted: no more will come
+ *             fprintf(stderr, "%s: %s\n", d.key, vic_client_reason(&d));
+ *             break;
+ *         }
  *         if (d.kind == VIC_DELIVER) use(d.key, d.body, d.bytes);
  *         vic_client_ack(client, &d, 0);                      // only now does the broker forget it
  *     }
@@ -152,6 +156,10 @@ VIC_API int vic_client_topic(vic_client_t *client, const char *topic, const void
 
 /* Receive a delivery. Its key and body are valid until vic_client_release or vic_client_ack. VIC_ESYS: no memory. */
 VIC_API int vic_client_recv(vic_client_t *client, struct vic_delivery *delivery, uint64_t timeout_ns);
+
+/* Why, as text: of a VIC_REFUSAL, or of a VIC_CONFIRM with VIC_REFUSED, which is a message that the broker refused. "" of
+ * others, and if nobody said. Valid as long as its key. */
+VIC_API const char *vic_client_reason(const struct vic_delivery *delivery);
 
 /* Free the memory of a delivery, also after the client was closed. It may be acknowledged later. */
 VIC_API int vic_client_release(vic_client_t *client, struct vic_delivery *delivery);

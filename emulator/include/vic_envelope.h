@@ -25,9 +25,9 @@
  *                    client sends unconfirmed ones again with the same session and id. flags: VIC_CONFIRM_WANTED,
  *                    VIC_PERSISTENT.
  *   VIC_CONFIRM      bridge to client: the broker has taken these messages. session: that of the PUBLISHes. id: of
- *                    the first; the body has the ids of the others, 8 bytes each. No key. flags: VIC_RETURNED: the
- *                    broker had no queue for them; VIC_REFUSED: it refused them. The client ignores ids that it does
- *                    not wait for.
+ *                    the first; the body has the ids of the others, 8 bytes each. flags: VIC_RETURNED: the
+ *                    broker had no queue for them; VIC_REFUSED: it refused them, and the key says why, as text, or
+ *                    is empty. The client ignores ids that it does not wait for.
  *   VIC_SUBSCRIBE    client to bridge: deliver from a queue. session: the client's. id: number of the subscription in
  *                    this session. key: the queue. body: 8 bytes: the credit, 1 or more, which is how many deliveries
  *                    may be unacknowledged. The same session and id again change the credit of that subscription.
@@ -182,7 +182,7 @@ VIC_API inline int vic_envelope_is_sound(const struct vic_envelope *e)
     switch (e->kind) {
     case VIC_CONFIRM:
     case VIC_ACK:
-        return e->key_bytes == 0 && e->bytes % 8 == 0;
+        return (e->key_bytes == 0 || (e->flags & VIC_REFUSED) != 0) && e->bytes % 8 == 0;
     case VIC_SUBSCRIBE:
         return e->bytes == 8;
     case VIC_UNSUBSCRIBE:

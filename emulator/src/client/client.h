@@ -72,6 +72,7 @@ struct peer {
 struct item {
     struct item *next;
     size_t size;
+    const char *reason;
     struct vic_delivery delivery;
 };
 

@@ -151,6 +151,7 @@ static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, boo
     bool away = entry->sent || entry->done;
     *ended = !away && give_up && entry->holders == 1;
     if (*ended) {
+        c->id -= c->id == entry->id; /* nobody has it: a next try is the same message, and goes on where this was */
         client_entry_end(c, entry);
     }
     c->count.published += away;
@@ -210,7 +211,8 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
     struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int status = VIC_OK;
     lock_take(c->card, &c->lock);
-    vic_envelope_put_word(entry->envelope + 16, ++c->id);
+    uint64_t id = ++c->id;
+    vic_envelope_put_word(entry->envelope + 16, id);
     lock_give(&c->lock);
     uint64_t room_ns = SLICE_NS, opens = 0;
     while (status == VIC_OK) {
@@ -235,6 +237,9 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
         free_entry(c, entry);
         lock_give(&c->lock);
     } else {
+        lock_take(c->card, &c->lock);
+        c->id -= c->id == id;
+        lock_give(&c->lock);
         free(entry);
     }
     return status;

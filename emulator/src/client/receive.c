@@ -13,13 +13,15 @@ bool client_inbox_full(struct vic_client *c)
 
 /* ---- doing what received messages say. They may hold anything */
 
-/* Copy something into the inbox; `opens` are those of the sender. Needs the lock. */
-static int keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)
+/* Copy something into the inbox; `opens` are those of the sender; `confirm`, or NULL, says why it is there. Needs the lock. */
+static int keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens,
+                const struct vic_envelope *confirm)
 {
     enum { ALIGN = 16 };
     size_t body = (e->key_bytes + 1 + ALIGN - 1) / ALIGN * ALIGN;
     size_t head = (sizeof(struct item) + ALIGN - 1) / ALIGN * ALIGN;
-    struct item *item = malloc(head + body + e->bytes);
+    size_t why_bytes = confirm != NULL ? confirm->key_bytes : 0, size = head + body + e->bytes + why_bytes + 2;
+    struct item *item = malloc(size);
     if (item == NULL) {
         return VIC_ESYS;
     }
@@ -31,9 +33,15 @@ static int keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e
     if (e->bytes > 0) {
         memcpy(key + body, e->body, e->bytes);
     }
+    key[body + e->bytes] = 0; /* the body of a refusal is a text */
+    char *why = key + body + e->bytes + 1;
+    if (why_bytes > 0) {
+        memcpy(why, confirm->key, why_bytes);
+    }
+    why[why_bytes] = 0;
     bool delivered = e->kind == VIC_DELIVER;
     uint64_t subscription = delivered ? e->subscription : e->kind == VIC_REFUSAL ? e->id : 0;
-    *item = (struct item){NULL, head + body + e->bytes,
+    *item = (struct item){NULL, size, e->kind == VIC_REFUSAL ? key + body : why,
                           {.kind = e->kind, .flags = e->flags, .src = src,
                            .subscription = (uint32_t)subscription,
                            .session = delivered ? e->origin_session : e->session,
@@ -47,13 +55,13 @@ static int keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e
 }
 
 /* Give a refusal to the program, with the message that it had published. */
-static int give_back(struct vic_client *c, struct entry *entry, unsigned flags, uint64_t opens)
+static int give_back(struct vic_client *c, struct entry *entry, const struct vic_envelope *confirm, uint64_t opens)
 {
     struct vic_envelope e;
     vic_envelope_unpack(entry->envelope, entry->bytes, &e);
     e.kind = VIC_CONFIRM;
-    e.flags = flags;
-    return keep(c, entry->peer, &e, opens);
+    e.flags = confirm->flags;
+    return keep(c, entry->peer, &e, opens, confirm);
 }
 
 static int confirm(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)
@@ -65,7 +73,7 @@ static int confirm(struct vic_client *c, uint32_t src, const struct vic_envelope
             continue;
         }
         if (e->flags != 0 && (c->flags & VIC_CLIENT_RETURNS) != 0) {
-            status = give_back(c, entry, e->flags, opens);
+            status = give_back(c, entry, e, opens);
         }
         if (status != VIC_OK) {
             return status; /* this one and what follows are confirmed when there is memory */
@@ -89,7 +97,7 @@ static int refusal(struct vic_client *c, uint32_t src, const struct vic_envelope
     if (!knows(c, src, e->session, e->id)) {
         return VIC_OK;
     }
-    int status = keep(c, src, e, opens);
+    int status = keep(c, src, e, opens, NULL);
     if (status == VIC_OK) {
         client_end_subscription(client_subscription(c, e->id));
     }
@@ -108,17 +116,17 @@ static int act(struct vic_client *c, uint32_t src, const struct vic_envelope *e,
     case VIC_CONFIRM:
         return confirm(c, src, e, opens);
     case VIC_DELIVER:
-        return knows(c, src, e->subscriber, e->subscription) ? keep(c, src, e, opens) : VIC_ERANGE;
+        return knows(c, src, e->subscriber, e->subscription) ? keep(c, src, e, opens, NULL) : VIC_ERANGE;
     case VIC_REFUSAL:
         return refusal(c, src, e, opens);
     case VIC_BIND:
     case VIC_UNBIND:
         return client_wants(c, src, e, opens);
     case VIC_TOPIC:
-        return client_has_bound(c->patterns, e) ? keep(c, src, e, opens) : VIC_OK;
+        return client_has_bound(c->patterns, e) ? keep(c, src, e, opens, NULL) : VIC_OK;
     case VIC_PUBLISH:
         if ((c->flags & VIC_CLIENT_BRIDGE) != 0) {
-            return keep(c, src, e, opens);
+            return keep(c, src, e, opens, NULL);
         }
         break;
     default:
@@ -237,6 +245,12 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
 GATED(vic_client_recv, c, true, (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
       (c, delivery, timeout_ns), "timeout", VALUES((int64_t)timeout_ns),
       "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
+
+const char *vic_client_reason(const struct vic_delivery *delivery)
+{
+    const struct item *item = delivery != NULL ? delivery->memory : NULL;
+    return item != NULL ? item->reason : "";
+}
 
 static int vic_client_release_call(vic_client_t *c, struct vic_delivery *delivery)
 {

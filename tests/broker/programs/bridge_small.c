@@ -109,7 +109,7 @@ static void an_answer_waits_for_a_client_that_does_not_read(void)
 {
     enum { MANY = 1 << 21 }; /* twice what a vic_client has unconfirmed: none of its own is given up */
     struct replies replies;
-    struct answer answer = {7, 0, 0};
+    struct answer answer = {7, 0, 0, NULL};
     CHECK(replies_open(&replies, &bridge));
     card_status = VIC_ETIMEDOUT;
     for (answer.id = 1; answer.id <= MANY; answer.id++) {
@@ -142,7 +142,7 @@ static void answers_of_one_kind_share_an_envelope(void)
     struct replies replies;
     CHECK(replies_open(&replies, &bridge));
     card_envelopes = 0;
-    const struct answer all[] = {{7, 1, 0}, {7, 2, 0}, {8, 3, 0}, {8, 4, VIC_RETURNED}};
+    const struct answer all[] = {{7, 1, 0, NULL}, {7, 2, 0, NULL}, {8, 3, 0, NULL}, {8, 4, VIC_RETURNED, NULL}};
     for (int i = 0; i < 4; i++) {
         replies_add(&replies, 0, &all[i]);
     }
@@ -197,7 +197,7 @@ static void without_memory_or_threads_nothing_is_started(void)
 {
     struct publisher publisher;
     struct replies replies;
-    struct answer answer = {7, 1, 0};
+    struct answer answer = {7, 1, 0, NULL};
     char path[] = "/tmp/bridge-parts-XXXXXX";
     bool failed = false;
     for (int n = 1; n <= 3; n++) { /* what is in flight, the outbox, replies */
