@@ -2,13 +2,15 @@
 
 ``python -m dvsim.broker.keeper FOLDER`` takes the parameters of `Brokers` as JSON from stdin, and
 tells on stdout, a JSON object a line, what it waits for, then ``ready`` or ``error``. From then on
-it waits for SIGTERM; its nodes end with it, however it ends.
+it waits for SIGTERM; its nodes end with it, however it ends. At SIGHUP it starts nodes again that
+have ended, or do not answer.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 from pathlib import Path
@@ -28,6 +30,9 @@ class Ended(BaseException):
 def main() -> None:
     """Keep nodes until SIGTERM."""
     signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGHUP, lambda *_: None)  # it wakes
+    awake, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wakes)
     folder = StateFolder(Path(sys.argv[1]))
     asked = json.load(sys.stdin)
     keeper = Identity.of(os.getpid())
@@ -43,7 +48,10 @@ def main() -> None:
             _tell("ready", None)
             _let_go()
             while True:
-                signal.pause()
+                select.select([awake], [], [])
+                os.read(awake, 512)
+                if _revive(brokers):
+                    folder.write(_state(keeper, asked, brokers))
         finally:
             brokers.close(tidily=True)
     except Ended:
@@ -53,6 +61,23 @@ def main() -> None:
         raise SystemExit(error.exit_code) from error
     finally:
         folder.clear()
+
+
+def _revive(brokers: Brokers) -> bool:
+    """Start nodes again, with their data; False: what is wrong is in the log."""
+    lame = [node for node in brokers.nodes if not node.responds()]
+    try:
+        for node in lame:
+            node.kill()
+        for node in lame:
+            node.start(wait=False)
+        for node in lame:
+            node.wait_ready()
+        brokers.complete()
+    except DvsimError as error:
+        print(error, file=sys.stderr, flush=True)
+        return False
+    return True
 
 
 def _state(keeper: Identity, asked: dict[str, Any], brokers: Brokers) -> State:

@@ -19,6 +19,8 @@ STOP_S = 30
 """How long a node may take to end by itself."""
 READY_S = 180
 """How long a node may take to be ready: 5 s on an idle machine, over a minute on a busy one."""
+RESPONDS_S = 20
+"""After which a node that runs and says nothing counts as one that hangs."""
 ALARM_S = 30
 """How long an alarm may take to be in force."""
 NO_DISK = "1000000000000000"
@@ -114,6 +116,10 @@ class Node:
                 text = f"RabbitMQ node {self.name} is not ready after {timeout_s:g} s"
                 raise RunFailed(f"{text}:\n{tail(self.log)}")
             time.sleep(POLL_S)
+
+    def responds(self) -> bool:
+        """Whether it runs, and answers as an AMQP broker does; it gets some seconds for that."""
+        return self.alive and greets(self.port, self._settings.address, RESPONDS_S)
 
     def stop(self, timeout_s: float = STOP_S) -> None:
         """Let it end by itself, tidily; kill it if that takes longer than `timeout_s` seconds."""

@@ -50,6 +50,10 @@ class Identity:
         """Say whether this very process runs."""
         return self == Identity.of(self.pid)
 
+    def tell(self, number: int) -> None:
+        """Send a signal to this very process, if it runs."""
+        self.end(number, 0)
+
     def end(self, number: int, wait_s: float) -> bool:
         """Send a signal to this very process, if it runs, and say whether it has ended in time."""
         try:

@@ -44,10 +44,10 @@ def answers(port: int) -> bool:
     return True
 
 
-def greets(port: int, address: str = HOST) -> bool:
+def greets(port: int, address: str = HOST, wait_s: float = 5) -> bool:
     """Say whether an AMQP 0-9-1 broker answers on a port: a connection.start to our header."""
     try:
-        with socket.create_connection((address, port), timeout=5) as connection:
+        with socket.create_connection((address, port), timeout=wait_s) as connection:
             connection.sendall(b"AMQP\0\0\x09\x01")
             start = connection.recv(11, socket.MSG_WAITALL)
     except OSError:

@@ -7,17 +7,20 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dvsim.broker.control import tail
-from dvsim.broker.node import STOP_S
+from dvsim.broker.node import POLL_S, RESPONDS_S, STOP_S
 from dvsim.broker.private_folder import unusable
 from dvsim.broker.process import age_s, resident_bytes
+from dvsim.broker.reserve import greets
 from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
 from dvsim.machine import user_folder
@@ -30,6 +33,7 @@ class Look:
     Args:
         node: What was written down when it was ready.
         running: Whether its process runs.
+        answers: Whether it also answers as an AMQP broker does.
         memory: Bytes that the process holds.
         uptime_s: For how long it has run, in seconds.
         alarms: ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not
@@ -38,6 +42,7 @@ class Look:
 
     node: Kept
     running: bool
+    answers: bool
     memory: int
     uptime_s: float
     alarms: tuple[str, ...]
@@ -57,7 +62,8 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
         progress: Told what is waited for.
 
     Returns:
-        State, bool: What runs, and whether it did before.
+        State, bool: What runs, and whether all of it did before. Nodes that have ended, or do not
+        answer, are started again with their data.
 
     Raises:
         ScenarioError: If a parameter is wrong, or other nodes than these run there.
@@ -81,7 +87,12 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
         if state.asked | {"timeout_s": 0} != {**asked, "timeout_s": 0}:
             text = "other nodes run there already; 'dvsim broker down' ends them"
             raise ScenarioError.at(folder.path, text)
-        return state, True
+        lame = _lame(state)
+        if not lame:
+            return state, True
+        names = ", ".join(lame)
+        progress(f"RabbitMQ node {names} has ended, or does not answer: it is started again")
+        return _revive(folder, state, asked["timeout_s"]), False
     try:
         _follow(keeper, "ready", progress, folder.log)
     except BaseException:
@@ -135,6 +146,37 @@ def down(path: Path) -> bool:
             raise RunFailed(f"process {state.keeper.pid}, which keeps the nodes, does not end")
         folder.clear()
     return state is not None
+
+
+def _lame(state: State) -> list[str]:
+    """Return the names of nodes that have ended, or do not answer."""
+    with ThreadPoolExecutor(len(state.nodes)) as pool:
+        good = list(pool.map(_responds, state.nodes))
+    return [node.name for node, is_good in zip(state.nodes, good, strict=True) if not is_good]
+
+
+def _responds(node: Kept) -> bool:
+    address = urlsplit(node.url)
+    assert address.port is not None and address.hostname is not None
+    return node.process.alive() and greets(address.port, address.hostname, RESPONDS_S)
+
+
+def _revive(folder: StateFolder, state: State, timeout_s: float) -> State:
+    """Let the keeper start nodes again, and wait for them."""
+    state.keeper.tell(signal.SIGHUP)
+    end = time.monotonic() + timeout_s
+    while True:
+        now = _running(folder)
+        if now is None:
+            raise RunFailed(f"the nodes in '{folder.path}' were ended at once")
+        lame = _lame(now)
+        if not lame:
+            return now
+        if time.monotonic() > end:
+            text = f"RabbitMQ node {', '.join(lame)} cannot be started again in {timeout_s:g} s"
+            said = tail(folder.log.read_text("utf-8", "replace"))
+            raise RunFailed(f"{text}; 'dvsim broker down' ends all\n{said}".rstrip())
+        time.sleep(POLL_S)
 
 
 def _is_there(path: Path) -> bool:
@@ -231,6 +273,7 @@ def _look(node: Kept, alarms: Mapping[str, set[str]]) -> Look:
     return Look(
         node,
         running,
+        _responds(node),
         resident_bytes(node.process.pid) if running else 0,
         age_s(node.process) if running else 0,
         tuple(sorted(alarms.get(node.name, ()))),

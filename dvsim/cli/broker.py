@@ -62,6 +62,8 @@ def up(
 ) -> None:
     """Start nodes, and return when they are ready.
 
+    Of nodes that run already, those that have ended or do not answer are started again.
+
     Example: dvsim broker up --clusters 2 --nodes 3
     """
     from dvsim.broker import service
@@ -78,7 +80,7 @@ def up(
 @dir_option
 @json_option
 def status(folder: Path | None, as_json: bool) -> None:
-    """Show the nodes that run. Exit code 1 if none does, or one has ended."""
+    """Show the nodes that run. Exit code 1 if none does, or one has ended or does not answer."""
     from dvsim.broker import service
 
     folder = folder or service.default_folder()
@@ -88,7 +90,7 @@ def status(folder: Path | None, as_json: bool) -> None:
         sys.exit(1)
     state, looks = status
     click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say_table(_table(looks))
-    sys.exit(0 if all(look.running for look in looks) else 1)
+    sys.exit(0 if all(look.answers for look in looks) else 1)
 
 
 @broker.command("env")
@@ -108,13 +110,16 @@ def env(cluster: str | None, folder: Path | None) -> None:
     status = service.status(folder)
     if status is None:
         raise RunFailed(f"no nodes run in '{folder}'; 'dvsim broker up' starts some")
-    state, _ = status
+    state, looks = status
+    there = {look.node.name for look in looks if look.answers}
     names = list(dict.fromkeys(node.cluster for node in state.nodes))
     chosen = names[0] if cluster is None else cluster
     if chosen not in names:
         near = nearest(chosen, names)
         raise ScenarioError.at("--cluster", f"'{chosen}' does not run", hint=near)
-    urls = " ".join(node.url for node in state.nodes if node.cluster == chosen)
+    urls = " ".join(n.url for n in state.nodes if n.cluster == chosen and n.name in there)
+    if not urls:
+        raise RunFailed(f"no node of cluster {chosen} answers; 'dvsim broker up' starts it again")
     named = {"VICBRIDGE_URL": urls, "VICBRIDGE_CREDENTIALS": str(_files(state)["credentials"])}
     for name, value in named.items():
         click.echo(f"export {name}={shlex.quote(value)}")
@@ -146,7 +151,12 @@ def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
     """Return what runs as one object for JSON."""
     nodes = {n.name: asdict(n) | {"process": n.process.pid} for n in state.nodes}
     for look in looks or ():
-        now = {"running": look.running, "memory": look.memory, "alarms": look.alarms}
+        now = {
+            "running": look.running,
+            "answers": look.answers,
+            "memory": look.memory,
+            "alarms": look.alarms,
+        }
         nodes[look.node.name] |= now | {"uptime_s": round(look.uptime_s, 1)}
     return {"nodes": list(nodes.values())} | {
         name: str(path) for name, path in _files(state).items()
@@ -176,7 +186,7 @@ def _table(looks: list[Look]) -> Table:
     rows = []
     for look in looks:
         running = (str(look.node.process.pid), str(look.memory >> 20), f"{look.uptime_s:.0f} s")
-        state = ", ".join(look.alarms) or "none"
+        state = ", ".join(look.alarms) or "none" if look.answers else "does not answer"
         columns = (*running, state) if look.running else ("", "", "", "has ended")
         rows.append((look.node.name, look.node.url, *columns))
     return Table(("node", "url", "pid", "MiB", "up", "alarms"), rows, right=(2, 3, 4))

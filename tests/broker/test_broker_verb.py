@@ -264,3 +264,40 @@ def test_a_time_to_wait_is_above_0(folder, seconds):
     done = broker("up", *SIZE, "--dir", folder, "--timeout", seconds)
     assert (done.returncode, done.stdout) == (2, "")
     assert "must be above 0 seconds, is" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_node_that_is_dead_or_hangs_is_found_and_started_again(
+    folder, stand_in, monkeypatch, number
+):
+    stand_in()
+    monkeypatch.setattr("dvsim.broker.service.RESPONDS_S", 3)
+    assert broker("up", *SIZE, "--dir", folder).returncode == 0
+    (before,) = shown(folder)[1]["nodes"]
+    os.kill(before["process"], number)
+    nodes.eventually(lambda: shown(folder)[0] == 1, "a status that says so")
+    (lame,) = shown(folder)[1]["nodes"]
+    assert (lame["running"], lame["answers"]) == (number == signal.SIGSTOP, False)
+    assert broker("env", "--dir", folder).returncode == 1
+    again = broker("up", *SIZE, "--dir", folder)
+    assert again.returncode == 0, again.stderr
+    assert "a1" in again.stderr and "already" not in again.stderr
+    code, status = shown(folder)
+    (after,) = status["nodes"]
+    assert (code, after["answers"], after["url"]) == (0, True, before["url"])
+    assert after["process"] != before["process"]
+    assert broker("down", "--dir", folder).returncode == 0
+    assert not nodes.processes(folder)
+
+
+def test_a_node_that_cannot_be_started_again_is_said(folder, stand_in, tmp_path):
+    stand_in()
+    assert broker("up", *SIZE, "--timeout", "20", "--dir", folder).returncode == 0
+    os.kill(shown(folder)[1]["nodes"][0]["process"], signal.SIGKILL)
+    nodes.eventually(lambda: shown(folder)[0] == 1, "a status that says so")
+    server = tmp_path / "greets" / "sbin" / "server.py"
+    server.write_text("raise SystemExit('no more')", "utf-8")
+    done = broker("up", *SIZE, "--timeout", "5", "--dir", folder)
+    assert done.returncode == 1
+    assert "a1" in done.stderr and "no more" in done.stderr
+    assert shown(folder)[0] == 1
