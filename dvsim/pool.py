@@ -70,6 +70,11 @@ def default_workers() -> int:
     return int(text)
 
 
+SEMAPHORES = (
+    "Several processes need 64 KiB there for their semaphores: free or mount it (a container: "
+    "--shm-size 64m), or take one process, --workers 1"
+)
+
 _LASTING: ContextVar[tuple[ExitStack, dict[int, Workers]] | None] = ContextVar(
     "lasting", default=None
 )
@@ -175,11 +180,15 @@ class Workers:
     def _starting(self) -> Iterator[ProcessPoolExecutor]:
         """Give the pool to begin tasks in."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self._workers,
-                mp_context=self._context,
-                initializer=_start_worker,
-            )
+            try:
+                self._pool = ProcessPoolExecutor(
+                    self._workers,
+                    mp_context=self._context,
+                    initializer=_start_worker,
+                )
+            except (OSError, ImportError) as error:  # of a semaphore
+                why = error.strerror if isinstance(error, OSError) else error
+                raise RunFailed(f"'/dev/shm': {why}. {SEMAPHORES}") from error
         # the first tasks start the processes, which inherit this mask: Ctrl-C is the parent's
         # alone from their first instruction on, and is delivered here as soon as they are started
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -1,9 +1,12 @@
 """A process that gets no more memory: is it said what needed how much, and nothing kept?"""
 
+import errno
+import os
 import subprocess
 import sys
 
 import pytest
+from harness.in_process import dvsim
 
 SPARE = 300_000_000  # bytes beside what Python has after its imports
 RUN = f"""
@@ -41,3 +44,25 @@ def test_what_does_not_fit_says_what_it_needs(tmp_path, table, what):
     assert f"big: {what} needs " in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.rglob("manifest.json"))
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("run", "h3/dv-256", "--replications", "2"),
+        ("sweep", "switch/load-latency", "--vary", "load=0.1,0.2", "--replications", "2"),
+        ("run", "switch/load-latency", "--replications", "2"),
+    ],
+)
+def test_no_shared_memory_for_several_processes(monkeypatch, tmp_path, verb, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("multiprocessing.synchronize._multiprocessing.SemLock", refuse)
+    monkeypatch.chdir(tmp_path)
+    done = dvsim(*verb, "--scale", "0.002", "--workers", "2")
+    assert done.returncode == 1, done.stderr
+    (line,) = [text for text in done.stderr.splitlines() if "/dev/shm" in text]
+    assert os.strerror(number) in line and "--workers 1" in line and "KiB" in line
+    assert "Traceback" not in done.stderr
