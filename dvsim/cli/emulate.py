@@ -27,7 +27,7 @@ PARAMETERS = (
 """What vicrun takes from a card, in base units."""
 
 PASSED = (
-    *("mode", "seed", "reorder", "trace", "if_killed", "serve", "join"),
+    *("mode", "seed", "reorder", "trace", "if_killed", "kill_after", "serve", "join"),
     *("hosts", "hosts_file", "launch_with", "interface", "host_timeout"),
 )
 FLAGS = ("check", "stats", "spread", "prefix")
@@ -54,6 +54,11 @@ FLAGS = ("check", "stats", "spread", "prefix")
     help="Fault to cause; SPEC see above. Repeatable.",
 )
 @click.option("--if-killed", metavar="WHAT", help="end (default), leave or restart[:TIMES].")
+@click.option(
+    "--kill-after",
+    metavar="TIME",
+    help="Kill what still runs so long after a signal; 0: never.  [default: 10s]",
+)
 @click.option("--serve", metavar="SOCKET", help="Programs may join the job while it runs.")
 @click.option("--join", metavar="SOCKET", help="PROGRAM joins the job that serves there.")
 @click.option("--place", metavar="K", help="With --join: on card K of the job.")

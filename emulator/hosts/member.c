@@ -133,7 +133,9 @@ static void is_alone(struct launch *launch)
 
 static void pass_on(struct launch *launch, int number)
 {
-    launch->signalled |= number != SIGUSR1 && number != SIGUSR2;
+    if (number != SIGUSR1 && number != SIGUSR2) {
+        children_asked_to_end(launch);
+    }
     children_signal(launch, number);
 }
 

@@ -255,6 +255,36 @@ static void signal_adopted(int number)
     }
 }
 
+void children_asked_to_end(struct launch *launch)
+{
+    uint64_t after_ns = launch->options->kill_after_ns;
+    launch->signalled = true;
+    if (launch->kill_ns == 0 && after_ns != 0) {
+        launch->kill_ns = job_clock_ns() + after_ns;
+    }
+}
+
+int kill_late(struct launch *launch)
+{
+    enum { AGAIN_MS = 100 }; /* one that is adopted when its parent is gone */
+    if (launch->kill_ns == 0) {
+        return -1;
+    }
+    uint64_t now = job_clock_ns();
+    if (now < launch->kill_ns) {
+        uint64_t ms = (launch->kill_ns - now) / 1000000 + 1;
+        return ms > 1000000 ? 1000000 : (int)ms;
+    }
+    if (!launch->killed) {
+        fprintf(stderr, "vicrun: programs that still run %g s after a signal are killed (--kill-after)\n",
+                (double)launch->options->kill_after_ns / 1e9);
+        launch->killed = true;
+    }
+    children_signal(launch, SIGKILL);
+    signal_adopted(SIGKILL);
+    return AGAIN_MS;
+}
+
 void children_end_orphans(void)
 {
     enum { TERM_MS = 300, KILL_MS = 5000 };

@@ -52,6 +52,8 @@ struct launch {
     uint32_t connections; /* at the socket, ever */
     int code;         /* the first that is not 0 */
     bool signalled;   /* by one that ends programs: deaths are no news, and nothing is started again */
+    bool killed;      /* what did not end by itself then */
+    uint64_t kill_ns; /* then what still runs is killed, job_clock_ns; 0: no signal has asked for it */
     uint64_t kills;   /* done, as bits */
     struct coordinator *coordinator; /* in timed mode, otherwise NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
@@ -97,6 +99,11 @@ bool children_left(const struct launch *launch);
 
 /* Send a signal to all programs that run. */
 void children_signal(const struct launch *launch, int number);
+
+/* Programs, what they have left behind, and their joiners have been told to end: kill those that have not after
+ * --kill-after. kill_late does it when it is due; milliseconds until then, -1: never. */
+void children_asked_to_end(struct launch *launch);
+int kill_late(struct launch *launch);
 
 /* End what the programs have left behind. */
 void children_end_orphans(void);

@@ -47,7 +47,9 @@ void pass_signal(struct launch *launch, int signals)
         if (asks && knows && !launch->signalled) {
             interrupt_here(launch, (int)info.ssi_signo);
         }
-        launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
+        if (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2) {
+            children_asked_to_end(launch);
+        }
         if (info.ssi_code != SI_KERNEL) {
             children_signal(launch, (int)info.ssi_signo);
         } else {
@@ -211,6 +213,7 @@ void loop(struct launch *launch, int signals)
     }
     while (launch->held || !programs_have_ended(launch)) {
         int ms = sooner(kill_due(launch), restart_due(launch)); /* first: they change what is watched */
+        ms = sooner(ms, kill_late(launch));
         ms = sooner(ms, late_due(launch));
         ms = sooner(ms, stats_due(launch));
         ms = sooner(ms, standstill_due(launch));

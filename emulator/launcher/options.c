@@ -36,6 +36,8 @@ const char vicrun_usage[] =
     "                    others are told, VIC_EPEER; leave: the others go on, as if it had closed its card;\n"
     "                    restart[:TIMES]: it is started again on its card, unless it lived less than 1 s\n"
     "                    TIMES [5] times in a row; 0: always\n"
+    "  --kill-after TIME after SIGTERM, SIGINT, SIGHUP or SIGQUIT: programs that still run so long after it are\n"
+    "                    killed, with all that they started [10s]; 0: never\n"
     "  --serve SOCKET    other programs of the same user may join while the job runs, on cards that have\n"
     "                    none; a PROGRAM - is such cards from the start. The job ends when its own programs\n"
     "                    and all that joined have\n"
@@ -91,6 +93,7 @@ static const struct command_option known[] = {
     {"--hosts-file", OPTION_READ, 0, 0, 0, read_hosts_file},
     {"--launch-with", OPTION_TEXT, AT(launch_with), 0, 0, NULL},
     {"--interface", OPTION_TEXT, AT(interface), 0, 0, NULL},
+    {"--kill-after", OPTION_TIME, AT(kill_after_ns), 0, INT64_MAX, NULL},
     {"--host-timeout", OPTION_TIME, AT(host_timeout_ns), 20000000, INT64_MAX, NULL},
     {"--spread", OPTION_FLAG32, AT(job.model.spread), 0, 0, NULL},
 };
@@ -300,7 +303,7 @@ static uint32_t trace_records(const struct options *options)
 int options_read(int argc, char **argv, struct options *options)
 {
     *options = (struct options){.job = job_usual, .card = JOIN_ANY, .stats_fd = -1, .launch_with = LAUNCH_WITH,
-                                .host_timeout_ns = HOST_TIMEOUT_NS};
+                                .host_timeout_ns = HOST_TIMEOUT_NS, .kill_after_ns = UINT64_C(10000000000)};
     const struct command_option *used = NULL;
     uint64_t given = 0;
     int at = 1;

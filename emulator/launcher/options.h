@@ -31,6 +31,7 @@ struct options {
     struct hosts hosts;      /* none: this machine */
     const char *launch_with; /* the command that runs another on {host} */
     const char *interface;   /* whose address agents listen on, or NULL */
+    uint64_t kill_after_ns;  /* programs that do not end so long after a signal are killed; 0: never */
     uint64_t host_timeout_ns; /* a host of which nothing is heard for so long is lost */
 };
 

@@ -1,5 +1,7 @@
 """`dvsim emulate`: does it hand everything to the launcher, and refuse what it should?"""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -87,3 +89,47 @@ def test_flags_for_a_compiler():
     assert [flag[:2] for flag in flags] == ["-I", "-L", "-W", "-l"]
     prefix = emulate("--prefix-dir").stdout.strip()
     assert flags[0] == f"-I{prefix}/include"
+
+
+STUBBORN = "trap '' TERM INT HUP QUIT; "
+GRANDCHILD = "sh -c \"trap '' TERM INT HUP QUIT; echo $$; while :; do sleep 1; done\""
+
+
+@pytest.mark.parametrize("mode", ["functional", "timed"])
+@pytest.mark.parametrize(
+    ("number", "program"),
+    [
+        (signal.SIGTERM, f"{STUBBORN} echo $$; while :; do sleep 1; done"),
+        (signal.SIGINT, f"{STUBBORN} echo $$; while :; do sleep 1; done"),
+        (signal.SIGHUP, f"{STUBBORN} {GRANDCHILD} & wait; wait; while :; do sleep 1; done"),
+        (signal.SIGTERM, f"{GRANDCHILD} & wait"),  # the shell ends by the signal, what it left not
+    ],
+)
+def test_a_program_that_ignores_signals_is_killed_after_a_grace(tmp_path, number, program, mode):
+    command = [
+        *DVSIM,
+        "-n",
+        "2",
+        "--mode",
+        mode,
+        "--kill-after",
+        "500ms",
+        "--",
+        "sh",
+        "-c",
+        program,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as job:
+        pids = [int(job.stdout.readline()) for _ in range(2)]  # both ignore signals by now
+        job.send_signal(number)
+        _, said = job.communicate(timeout=100)
+    assert job.returncode != 0, said
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_grace_that_is_none_is_refused():
+    assert process("-n", "1", "--kill-after", "soon", "--", "true").returncode == 2

@@ -132,7 +132,7 @@ def _programs(
 
 def _job(programs: Iterator[list[str]], hosts: Hosts | None, more: list[str]) -> list[str]:
     """Return the command of the job."""
-    command = [str(emulator_prefix() / "bin" / "vicrun"), *more]
+    command = [str(emulator_prefix() / "bin" / "vicrun"), "--kill-after", "5s", *more]
     if hosts is not None:
         command += ["--hosts", hosts.text, "--launch-with", hosts.launch_with]
         command += ["--interface", hosts.interface] if hosts.interface is not None else []
