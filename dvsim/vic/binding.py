@@ -15,6 +15,7 @@ from cffi import FFI
 
 from dvsim.errors import DvsimError
 from dvsim.native import emulator_prefix
+from dvsim.vic.constants import Status
 
 PREFIX = "VIC_PREFIX"
 """Environment variable: a folder with the include and lib of another libvic, such as one built
@@ -70,6 +71,19 @@ def error_detail() -> str:
     """Return what the last failing call of this thread found wrong; "" if none has failed."""
     ffi, lib = libvic()
     return str(ffi.string(lib.vic_error_detail()).decode("utf-8", "replace"))
+
+
+def told(status: int) -> str:
+    """Return the text of the status with which a call of this thread has just failed, and why.
+
+    Not of those that Python finds itself, or that need no reason.
+    """
+    text, detail = strerror(status), error_detail()
+    bare = status in (Status.ETIMEDOUT, Status.EAGAIN, Status.ERANGE)
+    if bare or detail in ("", text):
+        return text
+    ended = status == Status.ECLOSED  # the text speaks of two ends, the reason of one
+    return f"{detail} (VIC_ECLOSED)" if ended else f"{text}; {detail}"
 
 
 def version() -> str:

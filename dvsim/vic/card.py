@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import error_detail, libvic, strerror
+from dvsim.vic.binding import libvic, told
 from dvsim.vic.client import Client, Settings
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import FOREVER, Status
@@ -53,7 +53,7 @@ class Card(Closing):
         self._transfers: set[Transfer] = set()
         attr = self.query_attr()
         self.number, self.cards, self._timed = attr.card, attr.cards, attr.mode == 1
-        self._events = Events(self.event_fd)
+        self._events = Events(self.event_fd, self.event_fd_close)
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         """Close the card, unless an exception is to be told to the cards of other programs."""
@@ -250,12 +250,20 @@ class Card(Closing):
     def event_fd(self, counters: int, fifo_min: int = 0) -> int:
         """Return a descriptor that polls readable when `wait` may find something.
 
-        Read 8 bytes off it, then look by `wait` with timeout 0; `close` closes it. Raises
-        `InvalidArgument` in timed mode.
+        Read 8 bytes off it, then look by `wait` with timeout 0. `event_fd_close` closes it, or
+        `close`. Raises `InvalidArgument` in timed mode.
         """
         fd = self._ffi.new("int *")
         self._call("vic_event_fd", counters=counters, fifo_min=fifo_min, _fd=fd)
         return int(fd[0])
+
+    def event_fd_close(self, fd: int) -> None:
+        """Close a descriptor of `event_fd`.
+
+        Raises:
+            InvalidArgument: If it is none, or was closed already.
+        """
+        self._call("vic_event_fd_close", fd=fd)
 
     async def ready(self, counters: int, fifo_min: int = 0, timeout_ns: int = FOREVER) -> int:
         """Do as `wait` in asyncio: the loop goes on meanwhile. Can be cancelled.
@@ -372,11 +380,9 @@ class Card(Closing):
     def _error(self, name: str, status: int, arguments: dict[str, Any]) -> VicError:
         """Return the exception of a failed call, with its numbers and what this card has."""
         if not self._card:
-            return error_of(Status.ECLOSED, f"{name}: {strerror(Status.ECLOSED)}")
+            return error_of(Status.ECLOSED, f"{name}: the card is closed (VIC_ECLOSED)")
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key[0] != "_")
-        text = f"{name}({shown}): {strerror(status)}"
-        if status in (Status.EINVAL, Status.ENOSPC, Status.EPEER):
-            text += f"; {error_detail()}"
+        text = f"{name}({shown}): {told(status)}"
         if status == Status.ERANGE:
             text += f"; {self.query_attr().bounds}"
         return error_of(status, text)

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from dvsim.vic.binding import libvic, strerror
+from dvsim.vic.binding import libvic, strerror, told
 from dvsim.vic.buffers import AnyBytes, given
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Flag, Kind, Status
-from dvsim.vic.errors import InvalidArgument, VicError, error_of
+from dvsim.vic.errors import InvalidArgument, Refused, VicError, error_of
 from dvsim.vic.stream import Stream
 from dvsim.vic.waiting import in_slices, nanoseconds
 
@@ -71,6 +71,7 @@ class Delivery:
     """Something that a client received.
 
     `session` and `id` are those of the message: no two have the same; 0 if they are not known.
+    `reason` says why a message was refused (a CONFIRM with `returns`); else it is empty.
     """
 
     kind: Kind
@@ -81,6 +82,7 @@ class Delivery:
     id: int
     key: str
     body: bytes
+    reason: str
     handle: Any = field(repr=False, compare=False)
 
     @property
@@ -112,16 +114,17 @@ class Client(Closing, Stream[Delivery]):
         numbers = [int(settings.get(name, 0)) for name in NUMBERS]  # type: ignore[call-overload]
         flags = sum(bit for name, bit in FLAGS.items() if settings.get(name))
         handle = self._ffi.new("vic_client_t **")
+        shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+        shown = f"vic_client_open({shown})"
         try:
             rings = self._ffi.new("struct vic_message_config *", [*numbers[:2], 0])
             config = self._ffi.new("struct vic_client_config *", [*numbers[2:], flags])
             sizes = (self._ffi.sizeof(rings[0]), self._ffi.sizeof(config[0]))
             status = self._lib.vic_client_open_sized(*sizes, card, rings, config, handle)
         except OverflowError:
-            status = Status.EINVAL
+            raise error_of(Status.EINVAL, f"{shown}: {strerror(Status.EINVAL)}") from None
         if status != Status.OK:
-            shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise error_of(status, f"vic_client_open({shown}): {strerror(status)}")
+            raise error_of(status, f"{shown}: {told(status)}")
         self._client = handle[0]
 
     # ---- brokers
@@ -182,7 +185,11 @@ class Client(Closing, Stream[Delivery]):
     # ---- receiving
 
     def recv(self, timeout: float | None = None) -> Delivery:
-        """Return the next delivery; `ack` it when the program is done with it."""
+        """Return the next delivery; `ack` it when the program is done with it.
+
+        Raises:
+            Refused: If a subscription could not begin, or has ended. Others go on.
+        """
         return self._next(timeout)
 
     def ack(
@@ -223,10 +230,13 @@ class Client(Closing, Stream[Delivery]):
         try:
             key = bytes(self._ffi.buffer(d.key, d.key_bytes)).decode("utf-8", "surrogateescape")
             body = bytes(self._ffi.buffer(d.body, d.bytes))
+            reason = self._ffi.string(self._lib.vic_client_reason(d)).decode("utf-8", "replace")
         finally:
             self._lib.vic_client_release(self._client, d)
         kind, flags = Kind(d.kind), Flag(d.flags)
-        return Delivery(kind, flags, d.src, d.subscription, d.session, d.id, key, body, d)
+        if kind is Kind.REFUSAL:
+            raise Refused(key, reason, d.subscription)
+        return Delivery(kind, flags, d.src, d.subscription, d.session, d.id, key, body, reason, d)
 
     def _name(self, text: str) -> bytes:
         if "\0" in text:
@@ -269,4 +279,4 @@ class Client(Closing, Stream[Delivery]):
     ) -> VicError:
         parts = [] if shown is None else [repr(shown)]
         parts += [f"{key}={value}" for key, value in arguments.items() if key[0] != "_"]
-        return error_of(status, f"vic_client_{name}({', '.join(parts)}): {strerror(status)}")
+        return error_of(status, f"vic_client_{name}({', '.join(parts)}): {told(status)}")

@@ -60,6 +60,21 @@ class TryAgain(VicError, BlockingIOError):
     """VIC_EAGAIN: a full FIFO keeps packets from leaving; `Card.try_send` returns how many left."""
 
 
+class Refused(VicError):
+    """A subscription has ended: its queue is not there, was deleted, or may not be read.
+
+    `subscription` and `queue` are its, `reason` is what the broker or the bridge said.
+    """
+
+    def __init__(self, queue: str, reason: str, subscription: int) -> None:
+        super().__init__(f"queue '{queue}' is not consumed: {reason}", Status.OK)
+        self.queue, self.reason, self.subscription = queue, reason, subscription
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[str, str, int]]:  # type: ignore[override]
+        """Pickle with what is known of the subscription."""
+        return type(self), (self.queue, self.reason, self.subscription)
+
+
 CLASSES: dict[int, type[VicError]] = {
     Status.EINVAL: InvalidArgument,
     Status.ETIMEDOUT: TimedOut,

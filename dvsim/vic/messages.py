@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from dvsim.vic.binding import libvic, strerror
+from dvsim.vic.binding import libvic, strerror, told
 from dvsim.vic.buffers import AnyBytes, filled, given
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Status
@@ -54,9 +54,9 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
             size = self._ffi.sizeof("struct vic_message_config")
             status = self._lib.vic_message_open_sized(size, card, config, handle)
         except OverflowError:
-            status = Status.EINVAL
+            raise error_of(Status.EINVAL, f"{shown}: {strerror(Status.EINVAL)}") from None
         if status != Status.OK:
-            raise error_of(status, f"{shown}: {strerror(status)}")
+            raise error_of(status, f"{shown}: {told(status)}")
         self._messages = handle[0]
 
     def send(self, dest: int, data: AnyBytes, timeout: float | None = None) -> None:
@@ -158,4 +158,5 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
 
     def _error(self, name: str, status: int, **arguments: object) -> VicError:
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items())
-        return error_of(status, f"vic_message_{name}({shown}): {strerror(status)}")
+        why = strerror(status) if status == Status.ENOSPC else told(status)
+        return error_of(status, f"vic_message_{name}({shown}): {why}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import Generic, TypeVar
 
-from dvsim.vic.errors import Closed, TimedOut
+from dvsim.vic.errors import Closed, TimedOut, VicError
 from dvsim.vic.waiting import SLICE_NS
 
 Item = TypeVar("Item")
@@ -26,10 +27,9 @@ class Stream(Generic[Item]):
         raise NotImplementedError
 
     def _next(self, timeout: float | None) -> Item:
-        try:
+        with contextlib.suppress(IndexError):
             return self._ready.popleft()  # received for a task that was cancelled
-        except IndexError:
-            return self._receive(timeout)
+        return self._receive(timeout)
 
     def _fetch(self) -> None:
         """Receive for a task: what comes is kept even if the task is cancelled meanwhile."""
@@ -51,15 +51,20 @@ class Stream(Generic[Item]):
         """Return an asynchronous iterator: threads wait, the loop goes on. Can be cancelled."""
         loop, count = asyncio.get_running_loop(), 0
         while True:
+            item = None
             try:
                 item = self._next(0)
             except Closed:
                 return
             except TimedOut:
+                pass
+            if item is None:
                 try:
                     await loop.run_in_executor(None, self._fetch)
                 except Closed:
                     return
+                except VicError as error:  # without the frames of the thread and of its pool
+                    raise error.with_traceback(None) from None
                 continue
             count += 1
             if count % BREATH == 0:

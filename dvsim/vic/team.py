@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import error_detail, libvic, strerror
+from dvsim.vic.binding import libvic, told
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Reduction, Status
 from dvsim.vic.errors import VicError, error_of
@@ -63,9 +63,7 @@ class Team(Closing):
             lambda ns: int(call(card, numbers, len(self.cards), handle, ns)), timeout, timed
         )
         if status != Status.OK:
-            reason = error_detail()
-            why = strerror(status)
-            raise error_of(status, f"{shown}: {why if reason in why else f'{why}: {reason}'}")
+            raise error_of(status, f"{shown}: {told(status)}")
         self._team = handle[0]
         self.index = self.cards.index(me)
         """This card's place among them."""
@@ -187,7 +185,7 @@ class Team(Closing):
         return self._ffi.NULL if array is None else self._ffi.from_buffer("uint64_t[]", array)
 
     def _error(self, name: str, status: int, timeout: float | None) -> VicError:
-        text = f"{name}: {strerror(status)}"
+        text = f"{name}: {told(status)}"
         if status == Status.ETIMEDOUT:
             text += f"; timeout={timeout}, resume() goes on"
         if status == Status.ERANGE:

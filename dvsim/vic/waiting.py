@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dvsim.vic.constants import FOREVER, Status
 
 SLICE_NS = 50_000_000  # of a wait in functional mode: between slices Python sees signals
-SLICE_MOST_NS = 800_000_000
-"""A long message starts again with each slice, so it gets longer ones until it is through."""
 
 
 def nanoseconds(timeout: float | None) -> int:
@@ -25,11 +23,10 @@ def in_slices(call: Callable[[int], int], timeout: float | None, timed: bool) ->
     timeout_ns = nanoseconds(timeout)
     if timed:
         return call(timeout_ns)
-    remaining, slice_ns, started = timeout_ns, SLICE_NS, time.monotonic_ns()
+    remaining, started = timeout_ns, time.monotonic_ns()
     while True:
-        status = call(min(remaining, slice_ns))
+        status = call(min(remaining, SLICE_NS))
         if timeout_ns != FOREVER:
             remaining = max(0, timeout_ns - (time.monotonic_ns() - started))
         if status != Status.ETIMEDOUT or remaining == 0:
             return status
-        slice_ns = min(2 * slice_ns, SLICE_MOST_NS)

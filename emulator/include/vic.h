@@ -45,7 +45,8 @@
  *                          vic_peer_opens shows it.
  *             VIC_ECLOSED  Another thread closed this card, or the job has ended: the launcher is gone (a wait with
  *                          timeout 0 notices this within 20 ms), or the programs of all other cards have ended
- *                          and no process that they started has one of these cards open.
+ *                          and no process that they started has one of these cards open. vic_error_detail says
+ *                          which of these it was, and what the counter reads that was waited for.
  *             A handled signal or a fork ends no wait. vic_close waits for the packets of its own card, see there.
  *             Functional mode: a deadlock ends no wait. When nothing has moved for 5 s, and at SIGINT and SIGQUIT,
  *             the launcher prints which card waits for what.
@@ -353,9 +354,10 @@ VIC_API int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *
 /* A descriptor for poll, epoll and event loops. It becomes readable when something may be there that vic_wait would
  * wait for. It works by edges: read 8 bytes from it, call vic_wait with timeout 0 until that returns VIC_ETIMEDOUT,
  * then poll again. A wake-up that finds nothing is normal. When waits end (VIC_EPEER, VIC_ECLOSED) it becomes
- * readable, too, and again at least every 100 ms. Each call makes a new descriptor (O_NONBLOCK, FD_CLOEXEC). Only
- * vic_close closes it, after making it readable once more. The first one starts a thread that sleeps until a packet
- * comes. In a child made by fork() nothing writes to it.
+ * readable, too, and again at least every 100 ms. Each call makes a new descriptor (O_NONBLOCK, FD_CLOEXEC).
+ * vic_event_fd_close gives it back; vic_close closes those that are left, after making them readable once more. A
+ * program that closes one itself harms no other file that gets its number. The first one starts a thread that sleeps
+ * until a packet comes. In a child made by fork() nothing writes to it.
  *
  *     vic_event_fd(card, 1 << 5, 0, &fd);                  // counter 5 was preset
  *     struct pollfd look[2] = {{fd, POLLIN, 0}, {socket, POLLIN, 0}};
@@ -372,6 +374,9 @@ VIC_API int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *
  * VIC_EINVAL, VIC_ERANGE: as vic_wait; VIC_EINVAL also in timed mode, where model time stands while a program waits
  * outside of these calls. VIC_ESYS: no descriptor or no thread can be had. cost: none. */
 VIC_API int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd);
+
+/* Close such a descriptor. VIC_EINVAL: it is none, or was closed already; and in timed mode. cost: none. */
+VIC_API int vic_event_fd_close(vic_t *card, int fd);
 
 /* ---- barrier -------------------------------------------------------------------------------------- */
 

@@ -70,9 +70,10 @@ VIC_API int vic_message_open_sized(size_t config_bytes, vic_t *card, const struc
 /* Send bytes to a card, which may be this one. data may be NULL if bytes is 0. The buffer may be used again when the
  * call returns. While the call waits for credit, it takes messages that arrive into host memory, up to max_bytes of
  * them: two cards may send that much to each other before they receive.
- * VIC_ETIMEDOUT: there was no credit, because the peer is not open or does not receive. Nothing was sent, and no part
- * of the message will be received. VIC_EINVAL: more than max_bytes, or the config of the peer differs. VIC_ERANGE: no
- * such card. cost: (bytes + 24) of each piece as vic_put, and one packet that wakes the receiver. */
+ * VIC_ETIMEDOUT: there was no credit, because the peer is not open or does not receive, or the message is longer than
+ * what the ring has room for. The message was not sent, and no part of it will be received. If the next message to
+ * that card is the same again, it goes on where it was; so a message of any length gets through with timeout 0, too.
+ * VIC_EINVAL: more than max_bytes, or the config of the peer differs. VIC_ERANGE: no such card. cost: (bytes + 24) of each piece as vic_put, and one packet that wakes the receiver. */
 VIC_API int vic_message_send(vic_message_t *messages, uint32_t dest, const void *data, size_t bytes,
                              uint64_t timeout_ns);
 

@@ -156,6 +156,10 @@ CALL(vic_event_fd, (vic_t *card, uint64_t counters, size_t fifo_min, int *fd), (
      card->ops->event_fd(card, counters, fifo_min, fd), CALL_EVENT_FD, (size_t)*fd, "counters fifo_min",
      (int64_t)counters, (int64_t)fifo_min)
 
+CALL(vic_event_fd_close, (vic_t *card, int fd), (card, fd),
+     true, card->ops->event_fd_close == NULL, fail_event(card, 1, 0),
+     card->ops->event_fd_close(card, fd), CALL_EVENT_FD_CLOSE, 0, "fd", fd)
+
 CALL(vic_fifo_poll, (vic_t *card, uint64_t *words, size_t max, size_t *n), (card, words, max, n),
      words != NULL && n != NULL, false, VIC_OK,
      card->ops->fifo_poll(card, words, max, n), CALL_FIFO_POLL, *n, "max", (int64_t)max)

@@ -76,6 +76,27 @@ const char *vic_error_detail(void)
     return fail_state.last == VIC_OK || text[0] != 0 ? text : vic_strerror(fail_state.last);
 }
 
+int fail_closed(void)
+{
+    return fail(VIC_ECLOSED, "this was closed: by this program, or by a fork, which closes all in the child");
+}
+
+int fail_ended(const struct vic *card, int64_t counter, int64_t reads)
+{
+    if (handle_closed(card)) {
+        return fail(VIC_ECLOSED, "another thread has closed the card meanwhile");
+    }
+    if (job_orphaned(card->job)) {
+        return fail(VIC_ECLOSED, "the job has ended: its launcher is gone");
+    }
+    if (counter < 0) {
+        return fail(VIC_ECLOSED, "the job has ended: the programs of all other cards have");
+    }
+    return fail(VIC_ECLOSED, "the job has ended: the programs of all other cards have. Counter %" PRId64 " reads %" PRId64
+                             " and counts down no more%s",
+                counter, reads, reads > 0 ? ": packets are missing, or came before it was preset" : "");
+}
+
 int fail_dead(uint32_t card)
 {
     return fail(VIC_EPEER, "card %" PRIu32 " died: its program was killed, or ended with an error", card);

@@ -56,6 +56,9 @@ static inline int fail_leave(struct fail_state outer, int status)
     return VIC_OK;
 }
 
+/* VIC_ECLOSED: this handle was closed. */
+int fail_closed(void) FAIL_COLD;
+
 /* Keep the present text of this status until the call of the layer ends. */
 void fail_hold(int status);
 

@@ -91,9 +91,13 @@ static inline bool handle_closed(const struct vic *card)
             return fail_null((card) == NULL, text);                                                         \
         }                                                                                                   \
         if (__builtin_expect(handle_closed(card), 0)) {                                                     \
-            return fail_as(VIC_ECLOSED);                                                                    \
+            return fail_closed();                                                                           \
         }                                                                                                   \
     } while (0)
+
+/* VIC_ECLOSED of a wait: the card was closed, or the job has ended; then with what a counter reads, unless its number is
+ * negative. */
+int fail_ended(const struct vic *card, int64_t counter, int64_t reads) FAIL_COLD;
 
 /* VIC_ERANGE: the first of these that the card's job does not have; n words from addr on of the SRAM. */
 int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n, unsigned counter) FAIL_COLD;

@@ -32,7 +32,7 @@ static inline int gate_enter(struct gate *gate)
     atomic_fetch_add(&gate->users, 1);
     if (!gate_is_open(gate)) {
         atomic_fetch_sub(&gate->users, 1);
-        return fail_as(VIC_ECLOSED);
+        return fail_closed();
     }
     cancel_layers++;
     return VIC_OK;

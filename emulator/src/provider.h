@@ -67,6 +67,7 @@ struct provider {
 
     /* A descriptor as vic_event_fd has it; NULL: this mode has none. */
     int (*event_fd)(vic_t *card, uint64_t counters, size_t fifo_min, int *fd);
+    int (*event_fd_close)(vic_t *card, int fd);
 
     int (*fifo_poll)(vic_t *card, uint64_t *words, size_t max, size_t *n);
     int (*fifo_wait)(vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns);

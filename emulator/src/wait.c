@@ -190,9 +190,14 @@ static void act_if_cancelled(struct vic *card, const struct wait *wait, struct c
     pthread_cleanup_pop(0);
 }
 
-/* VIC_EPEER: find whether a card died, and which. */
-static int fail_wait(const struct vic *card, int status)
+/* VIC_EPEER: find whether a card died, and which. VIC_ECLOSED: which end it is. */
+static int fail_wait(const struct vic *card, const struct wait *wait, int status)
 {
+    if (status == VIC_ECLOSED) {
+        bool own = wait_whole.kind == WAIT_NOTHING && wait->counters != 0; /* those of a layer are none of the program's */
+        int counter = own ? __builtin_ctzll(wait->counters) : -1;
+        return fail_ended(card, counter, own ? atomic_load(&card->me->counter[counter].value) : 0);
+    }
     uint32_t dead = status == VIC_EPEER ? atomic_load(&card->job->shared->poison) : 0;
     return status != VIC_EPEER ? fail_as(status)
            : dead != 0         ? fail_dead(dead - 1)
@@ -241,7 +246,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
             note_idle(card, status == VIC_ETIMEDOUT && !rung);
             count(card, STAT_WAIT_NS, waited);
             forget_wait(card, noted, status);
-            return status == 1 ? VIC_OK : fail_wait(card, status);
+            return status == 1 ? VIC_OK : fail_wait(card, wait, status);
         }
     }
 }
@@ -260,7 +265,7 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
         status = wait->ready(wait->what) ? 1 : i % LOOK == LOOK - 1 ? look(card, wait) : 0;
     }
     if (status != 0) {
-        return status == 1 ? VIC_OK : fail_wait(card, status);
+        return status == 1 ? VIC_OK : fail_wait(card, wait, status);
     }
     int before = cancel_off();
     atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */

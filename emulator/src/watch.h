@@ -13,7 +13,7 @@
     X(DMA_WAIT, dma_wait) X(COUNTER_SET, counter_set) X(COUNTER_GET, counter_get)                           \
     X(COUNTER_WAIT, counter_wait) X(FIFO_POLL, fifo_poll) X(FIFO_WAIT, fifo_wait) X(BARRIER, barrier) X(WAIT, wait)                   \
     X(GET, get) X(PUT_STRIDED, put_strided) X(PUT_INDEXED, put_indexed) X(TRY_SEND, try_send)     \
-    X(EVENT_FD, event_fd)
+    X(EVENT_FD, event_fd) X(EVENT_FD_CLOSE, event_fd_close)
 
 enum call_kind {
 #define CALL_KIND(upper, lower) CALL_##upper,

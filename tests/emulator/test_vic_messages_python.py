@@ -390,3 +390,144 @@ def test_who_takes_no_part_does_not_hold_up_a_flush(installed):
     done = run_python(installed, 3, BYSTANDER)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "10\n"
+
+
+LONG = """
+from dvsim import vic
+
+BODY = bytes(range(256)) * (LENGTH // 256)
+
+def until_done(call, *arguments):
+    for tries in range(300_000):
+        try:
+            return call(*arguments, timeout=0)
+        except vic.TimedOut:
+            pass
+    raise AssertionError("it never gets through")
+
+with vic.open() as card:
+    me = card.number
+    with card.messages() as messages:
+        card.barrier()
+        if me == 0:
+            try:  # a part of another one, of the same length, of which nothing may be received
+                messages.send(1, b"x" * len(BODY), timeout=0)
+            except vic.TimedOut:
+                pass
+            until_done(messages.send, 1, BODY)
+            until_done(messages.send, 1, b"last")
+            messages.flush(60)
+        if me == 1:
+            got = [messages.recv(60)[1] for _ in range(2)]
+            print(got[-2:] == [BODY, b"last"] or [len(one) for one in got])
+        card.barrier()
+    with card.client(bridge=me == 1, at_most_once=ONCE) as client:
+        card.barrier()
+        if me == 0:
+            for key in "ab":
+                until_done(client.publish, 1, key, BODY)
+            client.flush(60)
+            print(client.counts().published)
+        if me == 1:
+            for key in "ab":
+                delivery = client.recv(60)
+                client.ack(delivery)
+                assert (delivery.key, delivery.body) == (key, BODY)
+        card.barrier()
+"""
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_a_message_longer_than_its_ring_gets_through_with_timeout_0(installed, once):
+    """It goes on where it was: a second message of the same length has no part of the first."""
+    code = LONG.replace("LENGTH", str(5 << 20)).replace("ONCE", str(once))
+    done = run_python(installed, 2, code)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == ["2", "True"]
+
+
+@pytest.mark.parametrize(
+    ("call", "numbers"),
+    [
+        (lambda card: card.messages().send(0, bytes((16 << 20) + 1)), (16 << 20, (16 << 20) + 1)),
+        (lambda card: card.messages(max_bytes=100).send(0, bytes(101)), (100, 101)),
+        (lambda card: card.client().publish(0, "k", bytes(16 << 20)), (16 << 20,)),
+        (lambda card: card.client(max_bytes=100).publish(0, "key", bytes(74)), (100, 74)),
+        (lambda card: card.client(max_bytes=100).topic("key", bytes(74)), (100, 74)),
+        (lambda card: card.client().publish(0, "k" * 256), (255, 256)),
+        (lambda card: card.client().subscribe(0, "q" * 256), (255, 256)),
+        (lambda card: card.client().bind("b" * 256), (255, 256)),
+        (lambda card: card.messages(max_bytes=(1 << 30) + 1), (1 << 30, (1 << 30) + 1)),
+        (lambda card: card.messages(window_bytes=(16 << 20) + 1), (16 << 20, (16 << 20) + 1)),
+        (lambda card: card.client(max_bytes=(1 << 30) + 1), (1 << 30, (1 << 30) + 1)),
+    ],
+)
+def test_what_is_too_long_is_said_with_the_limit(call, numbers):
+    """For each call that has one: the limit, and what was given."""
+    with pytest.raises(vic.InvalidArgument) as raised, vic.open() as card:
+        try:
+            call(card)
+        finally:
+            card.close()
+    assert all(str(number) in str(raised.value) for number in numbers), raised.value
+
+
+DEATH = """
+import asyncio, os, traceback
+from dvsim import vic
+
+async def over(stream):
+    async for _ in stream:
+        pass
+
+def waits(card, what):
+    if what == "team":
+        return card.team().barrier()
+    if what == "counter":
+        card.counter_set(3, 2)
+        return card.counter_wait(3)
+    stream = card.client() if "client" in what else card.messages()
+    return asyncio.run(over(stream)) if "async" in what else stream.recv()
+
+with vic.open() as card:
+    card.counter_set(3, 2)
+    card.barrier()
+    if card.number == 1:
+        if HOW == "dies":
+            os._exit(3)
+    else:
+        try:
+            waits(card, WHAT)
+        except vic.VicError as error:
+            lines = traceback.format_exception(error)
+            print(type(error).__name__, len("".join(lines).splitlines()) < 30,
+                  "During handling" in "".join(lines), error, sep="|")
+"""
+
+
+@pytest.mark.parametrize("mode", ["functional", "timed"])
+@pytest.mark.parametrize("how", ["dies", "ends"])
+@pytest.mark.parametrize("what", ["messages", "client", "async messages", "async client", "counter"])
+def test_a_wait_says_which_end_it_was(installed, what, how, mode):
+    code = DEATH.replace("HOW", repr(how)).replace("WHAT", repr(what))
+    done = run_python(installed, 2, code, "--mode", mode)
+    if how == "ends" and "async" in what:
+        assert done.stdout == "", done.stderr  # the loop ends
+        return
+    kind, short, chained, text = done.stdout.strip().split("|", 3)
+    assert (short, chained) == ("True", "False"), done.stdout
+    if how == "dies":
+        assert (kind, "card 1 died" in text) == ("PeerDied", True), text
+    else:
+        assert (kind, "all other cards" in text, "closed" in text) == ("Closed", True, False), text
+        assert ("ounter 3 reads 2" in text) == (what == "counter"), text
+
+
+def test_a_card_that_the_program_closed_is_said_to_be_closed():
+    card = vic.open()
+    messages = card.messages()
+    card.close()
+    for call in (lambda: card.counter_get(1), lambda: messages.recv(0)):
+        with pytest.raises(vic.Closed) as raised:
+            call()
+        assert "closed" in str(raised.value) and "job" not in str(raised.value), raised.value

@@ -16,8 +16,6 @@ async def consume(client: vic.Client, messages: int | None) -> None:
     """Print messages until there were so many."""
     seen: set[str] = set()
     async for delivery in client:
-        if delivery.kind is vic.Kind.REFUSAL:
-            sys.exit(f"consumer: {delivery.body.decode()}")
         if delivery.message_id not in seen:  # delivered again: bridge or broker did not see the ack
             seen.add(delivery.message_id)
             print(f"{delivery.key}: {delivery.body.decode()}", flush=True)
@@ -30,4 +28,7 @@ async def consume(client: vic.Client, messages: int | None) -> None:
 bridge, queue, *most = sys.argv[1:]
 with vic.open() as card, card.client() as client:
     client.subscribe(int(bridge), queue, credit=64)
-    asyncio.run(consume(client, int(most[0]) if most else None))
+    try:
+        asyncio.run(consume(client, int(most[0]) if most else None))
+    except vic.Refused as refused:  # no such queue, or it was deleted
+        sys.exit(f"consumer: {refused}")

@@ -1,6 +1,8 @@
 /* The thread behind vic_event_fd, and what it writes for. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,14 +17,14 @@ struct event {
     struct event *next;
     uint64_t counters;
     size_t fifo_min;
-    int fd;
+    int fd, own; /* the program's, which it may close by mistake, and ours, of the same eventfd */
     bool is_there; /* at the last look */
 };
 
-static void log_call(const struct event *event)
+static void make_readable(const struct event *event)
 {
     uint64_t one = 1;
-    ssize_t written = write(event->fd, &one, sizeof one);
+    ssize_t written = write(event->own, &one, sizeof one);
     (void)written; /* EAGAIN after 2^64 - 2 of them: it is readable all the same */
 }
 
@@ -35,7 +37,7 @@ static void look(struct vic *card, struct event *event, bool rung, bool ends, bo
     *filling |= event->fifo_min != 0 && fifo_filling(card);
     bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
     if ((is_there && (rung || !event->is_there)) || ends) {
-        log_call(event);
+        make_readable(event);
     }
     event->is_there = is_there;
 }
@@ -66,20 +68,64 @@ static void *write_always(void *what)
     }
 }
 
+/* The number may be that of another file by now. What is set in one is seen in the other only if both are the same eventfd; a
+ * signal that nobody is sent is as good as anything. */
+static bool is_ours(const struct event *event)
+{
+    bool same = true;
+    for (int number = SIGIO; number >= 0 && same; number -= SIGIO) {
+        same = fcntl(event->own, F_SETSIG, number) == 0 && fcntl(event->fd, F_GETSIG) == number;
+    }
+    return same;
+}
+
+static void end_event(struct event *event)
+{
+    if (is_ours(event)) {
+        close(event->fd);
+    }
+    close(event->own);
+    free(event);
+}
+
+/* The event of this descriptor, out of the list; NULL: there is none. With the lock. */
+static struct event *take_event(struct events *events, int fd, bool ours)
+{
+    struct event **at = &events->first;
+    while (*at != NULL && ((*at)->fd != fd || is_ours(*at) != ours)) {
+        at = &(*at)->next;
+    }
+    struct event *found = *at;
+    if (found != NULL) {
+        *at = found->next;
+    }
+    return found;
+}
+
 /* With the lock. */
 static int add(struct vic *card, struct events *events, struct event *event)
 {
     if (events->stop) {
         return fail_as(VIC_ECLOSED);
     }
-    event->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    event->own = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    event->fd = event->own < 0 ? -1 : fcntl(event->own, F_DUPFD_CLOEXEC, 0);
     if (event->fd < 0) {
-        return fail(VIC_ESYS, "no descriptor: %s", strerror(errno));
+        int error = errno;
+        if (event->own >= 0) {
+            close(event->own);
+        }
+        return fail(VIC_ESYS, "no descriptor: %s; vic_event_fd_close gives one back", strerror(error));
     }
     events->runs = events->runs || thread_start(&events->thread, write_always, card);
     if (!events->runs) {
         close(event->fd);
+        close(event->own);
         return fail(VIC_ESYS, "no thread that would write to the descriptor");
+    }
+    struct event *closed = take_event(events, event->fd, false); /* by mistake, as its number was free */
+    if (closed != NULL) {
+        end_event(closed);
     }
     event->next = events->first;
     events->first = event;
@@ -108,6 +154,20 @@ int functional_event_fd(struct vic *card, uint64_t counters, size_t fifo_min, in
     return VIC_OK;
 }
 
+int functional_event_fd_close(struct vic *card, int fd)
+{
+    struct events *events = &functional_of(card)->events;
+    pthread_mutex_lock(&events->lock);
+    struct event *event = events->stop ? NULL : take_event(events, fd, true);
+    bool stopped = events->stop;
+    pthread_mutex_unlock(&events->lock);
+    if (event == NULL) {
+        return stopped ? fail_as(VIC_ECLOSED) : fail(VIC_EINVAL, "descriptor %d is none of vic_event_fd, or is closed", fd);
+    }
+    end_event(event);
+    return VIC_OK;
+}
+
 void events_open(struct events *events)
 {
     pthread_mutex_init(&events->lock, NULL);
@@ -127,9 +187,8 @@ void events_close(struct vic *card)
     }
     while (event != NULL) {
         struct event *next = event->next;
-        log_call(event); /* a program that polls it looks, and finds the card closed */
-        close(event->fd);
-        free(event);
+        make_readable(event); /* a program that polls it looks, and finds the card closed */
+        end_event(event);
         event = next;
     }
     events->first = NULL;

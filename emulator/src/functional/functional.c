@@ -181,6 +181,7 @@ const struct provider functional_provider = {
     .counter_wait = counter_wait,
     .wait_any = functional_wait_any,
     .event_fd = functional_event_fd,
+    .event_fd_close = functional_event_fd_close,
     .fifo_poll = functional_fifo_poll,
     .fifo_wait = functional_fifo_wait,
     .barrier = functional_barrier,

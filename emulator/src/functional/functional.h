@@ -200,6 +200,7 @@ uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
 /* ---- the rest of the table */
 PROVIDER_CALLS(functional)
 int functional_event_fd(struct vic *card, uint64_t counters, size_t fifo_min, int *fd);
+int functional_event_fd_close(struct vic *card, int fd);
 
 /* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as
  * ordinary memory, and so whether a counter really orders them. */

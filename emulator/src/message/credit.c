@@ -102,6 +102,7 @@ static void begin_stream(struct vic_message *m, uint32_t dest, const struct stat
         return; /* no credit */
     }
     out->epoch = state->epoch;
+    out->begun_at = 0;
     /* A new stream begins so far from the earlier one that a position belongs to one of them only. After a clean close of
      * this card, the earlier stream is continued. */
     bool resumes = out->resumes && out->saved.epoch == state->epoch;

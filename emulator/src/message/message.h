@@ -65,6 +65,9 @@ struct outward {
     uint32_t sent, taken;     /* positions */
     uint32_t messages;        /* that were sent completely */
     uint32_t received;        /* of those, by the peer's program */
+    size_t begun_bytes;       /* of a message of which the first pieces were sent, until time was over, */
+    size_t begun_at;          /* so many bytes of it; 0: there is none */
+    uint64_t begun_hash;      /* of these */
     bool lost;                /* a peer closed before it had received all, and no call has reported that yet */
     _Atomic uint64_t ends;    /* openings of the peer that have ended, as far as is known */
     _Atomic uint32_t openings; /* of the peer, from which messages have come */

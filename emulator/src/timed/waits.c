@@ -21,8 +21,14 @@ bool wait_goes_on(const struct member *m)
 }
 
 /* VIC_EPEER: a death, or a deadlock, which is none. */
-static int fail_wait(const struct job *job, int status)
+static int fail_wait(const struct member *me, int status)
 {
+    const struct job *job = me->own->card->job;
+    if (status == VIC_ECLOSED) {
+        bool counts = me->watched.what == DVSIM_VIC_COUNTER && wait_whole.kind == WAIT_NOTHING;
+        int64_t counter = counts ? (int64_t)me->watched.index : -1;
+        return fail_ended(me->own->card, counter, counts ? me->own->shared->view.counter[counter] : 0);
+    }
     uint32_t dead = status == VIC_EPEER ? atomic_load(&job->shared->poison) : 0;
     return status != VIC_EPEER ? fail_as(status)
            : dead != 0         ? fail_dead(dead - 1)
@@ -75,7 +81,7 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
                      : !blind && sees(me, what)       ? 1
                                                       : reason_to_stop(me, deadline);
         if (status != 0) {
-            return status == 1 ? VIC_OK : fail_wait(own->card->job, status);
+            return status == 1 ? VIC_OK : fail_wait(me, status);
         }
         me->begin_ps = me->clock_ps;
         me->key_ps = blind ? me->clock_ps + me->look_ps : deadline;

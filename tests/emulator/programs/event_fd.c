@@ -1,8 +1,10 @@
 /* Is a descriptor of vic_event_fd readable when a packet has come, and when there is nothing to wait for any more? With
  * DIES in the environment the last card does, and the others are told. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,7 +58,32 @@ static void refuses(vic_t *card)
     IS(vic_event_fd(card, 1, 0, NULL), VIC_EINVAL);
     IS(vic_event_fd(card, UINT64_C(1) << 63, 0, &fd), VIC_EINVAL);
     IS(vic_event_fd(NULL, 1, 0, &fd), VIC_EINVAL);
+    IS(vic_event_fd_close(NULL, 0), VIC_EINVAL);
+    IS(vic_event_fd_close(card, 0), VIC_EINVAL);
+    IS(vic_event_fd_close(card, -1), VIC_EINVAL);
     CHECK(fd == 77);
+}
+
+/* Descriptors are given back; a file that gets the number of one that was closed by mistake is left alone. */
+static int stranger;
+static void given_back(vic_t *card)
+{
+    enum { MANY = 3000 };
+    OK(vic_counter_set(card, 4, 1));
+    int first = descriptor(card, 1 << 4, 0), fd = first;
+    for (int i = 0; i < MANY; i++) {
+        OK(vic_event_fd_close(card, fd));
+        IS(vic_event_fd_close(card, fd), VIC_EINVAL);
+        fd = descriptor(card, 1 << 4, 0);
+    }
+    CHECK(fd < first + MANY / 2); /* other threads of this process may have opened something */
+    int other = eventfd(0, EFD_NONBLOCK);
+    CHECK(other >= 0 && close(fd) == 0 && dup2(other, fd) == fd);
+    stranger = fd;
+    IS(vic_event_fd_close(card, fd), VIC_EINVAL);
+    OK(vic_counter_set(card, 4, 0));
+    CHECK(come(card, descriptor(card, 1 << 4, 0), 1 << 4, 0) == 1 << 4); /* the thread has looked at all */
+    CHECK(!is_readable(other, 0) && close(other) == 0);
 }
 
 /* A token goes round: by a counter, and by the FIFO. */
@@ -124,6 +151,8 @@ static void close_under(vic_t *card)
     pthread_join(thread, &woke);
     CHECK(woke == &fd);
     IS(vic_event_fd(card, 1, 0, &other), VIC_ECLOSED);
+    IS(vic_event_fd_close(card, fd), VIC_ECLOSED);
+    CHECK(stranger == 0 || fcntl(stranger, F_GETFD) != -1);
 }
 
 static void last_one_dies(const struct self *self)
@@ -151,10 +180,12 @@ void run(const struct self *self)
     if (self->attr.mode == 1) {
         int fd;
         IS(vic_event_fd(self->card, 1, 0, &fd), VIC_EINVAL);
+        IS(vic_event_fd_close(self->card, 0), VIC_EINVAL);
         CHECK(strncmp(vic_error_detail(), "timed mode has no descriptors", 29) == 0);
         return;
     }
     refuses(self->card);
+    given_back(self->card);
     OK(vic_counter_set(self->card, 9, 0));
     CHECK(come(self->card, descriptor(self->card, UINT64_C(1) << 9, 0), UINT64_C(1) << 9, 0) == UINT64_C(1) << 9);
     ring(self);
