@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 LIBRARY = ("src", "src/functional", "src/timed", "src/message", "src/client", "src/collective")
 """Folders whose C files are libvic."""
-SHARED = ("src/job.c", "src/config.c", "src/bell.c")
+SHARED = ("src/job.c", "src/config.c", "src/bell.c", "src/seat.c", "src/functional/claims.c")
 """What vicrun has in common with libvic."""
 MODELS = HERE.parent / "models"
 HOST = ("engine/law.c", "host/pcie.c")

@@ -332,6 +332,8 @@ bool fabric_connect(struct agent *agent, const struct host_address *address, int
             return false;
         }
     }
+    fi_close(&agent->door->fid); /* nobody is expected any more: who calls is refused by the kernel */
+    agent->door = NULL;
     return true;
 }
 

@@ -167,6 +167,10 @@ static void look_for_ends(struct agent *agent)
     struct fi_eq_cm_entry entry;
     uint32_t event;
     ssize_t n = fi_eq_read(agent->news, &event, &entry, sizeof entry, 0);
+    if (n > 0 && event == FI_CONNREQ) { /* it came just before the listener was closed */
+        fi_freeinfo(entry.info);
+        return;
+    }
     if (n == -FI_EAVAIL) {
         struct fi_eq_err_entry error = {0};
         fi_eq_readerr(agent->news, &error, 0);

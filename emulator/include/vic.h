@@ -39,7 +39,9 @@
  *             VIC_ETIMEDOUT  The timeout in nanoseconds has passed; nothing has changed. A timeout of 0 looks once.
  *                          VIC_FOREVER never ends this way, nor does a send that waits for a full FIFO.
  *             VIC_EPEER    A card of the job died: its program was killed, or it ended with an exit code other than 0
- *                          while its card was open or not yet opened. vic_error_detail names the card, or gives
+ *                          while its card was open or not yet opened. The same holds for the process that has the card
+ *                          open if a program (a shell, a supervisor, a pool) has started it: it has 2 s to be started
+ *                          again, if what started it lives. vic_error_detail names the card, or gives
  *                          another reason: see vic_barrier, and mode below. If the launcher lets the others go on
  *                          (--if-killed leave, restart), the death counts as if the program had closed its card;
  *                          vic_peer_opens shows it.
@@ -142,7 +144,9 @@ struct vic_attr {
  * headers except vic_relax and the book-keeping: card, time, arguments, status, duration. VIC_CHECK=1 reports, once
  * for each counter, packets that came before the counter was preset or in excess of its preset, and packets that name
  * a counter of the barrier.
- * VIC_EBUSY: the card is open, here or in another process. VIC_ENOJOB: the job cannot be joined, for example because
+ * After execve(2) the card can be opened again. If its owner was killed, what that was doing in FIFOs and in the barrier
+ * has been undone.
+ * VIC_EBUSY: the card is open, here or in another process that lives. VIC_ENOJOB: the job cannot be joined, for example because
  * its launcher is gone; vic_open_reason says why. VIC_ESYS: no memory. */
 VIC_API int vic_open(vic_t **card);
 
@@ -165,8 +169,8 @@ VIC_API int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vi
 
 /* How often card `peer` has been opened or left so far: odd while it is open, 0 before its first opening. A number
  * that has changed means that another incarnation of the program has the card now.
- * A killed program has left its card once the launcher has seen the death; if that ends the job (see VIC_EPEER) the
- * number stays. A program that ended with exit code 0 counts as having opened and left its card, even if it never
+ * A killed program has left its card once the launcher has seen the death; if that ends the job at once (see VIC_EPEER)
+ * the number stays. A program that ended with exit code 0 counts as having opened and left its card, even if it never
  * opened it; unless a process that it left behind has the card open or, in functional mode, may still open it.
  * Timed mode: the number is the one of two pio_write earlier. cost: poll_mirror. */
 VIC_API int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens);

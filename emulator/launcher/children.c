@@ -14,6 +14,7 @@
 
 #include "join.h"
 #include "launcher.h"
+#include "seat.h"
 
 /* False: no memory. Without VIC_JOB the program would get a card that belongs to no job, and not know it. */
 static bool set_environment(const struct launch *launch, uint32_t card)
@@ -182,27 +183,11 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
 /* Also children by adoption: the launcher is the subreaper of the processes that programs leave. */
 static const char own_children[] = "/proc/thread-self/children";
 
-/* Its parent, and what it does: 'Z' if it has ended; 0: there is no such process. */
-static pid_t parent_of(pid_t process, char *state)
-{
-    char path[40], text[512] = ")"; /* so that there is one */
-    int parent = 0;
-    *state = 'Z';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    FILE *file = fopen(path, "r");
-    if (file != NULL) {
-        text[1 + fread(text + 1, 1, sizeof text - 2, file)] = 0;
-        fclose(file);
-        sscanf(strrchr(text, ')'), ") %c %d", state, &parent); /* its name, before that, may have others in it */
-    }
-    return parent;
-}
-
 bool children_started(pid_t process)
 {
-    char state;
+    struct process_stat stat;
     do {
-        process = parent_of(process, &state);
+        process = process_stat(process, &stat) ? stat.parent : 0;
     } while (process > 1 && process != getpid());
     return process == getpid();
 }
@@ -223,8 +208,9 @@ bool children_left(const struct launch *launch)
     bool left = file == NULL; /* the kernel does not tell */
     int pid;
     while (file != NULL && !left && fscanf(file, "%d", &pid) == 1) {
-        char state;
-        left = !is_program(launch, pid) && parent_of(pid, &state) == getpid() && state != 'Z';
+        struct process_stat stat;
+        bool lives = !is_program(launch, pid) && process_stat(pid, &stat) && stat.parent == getpid();
+        left = lives && (stat.state != 'Z' || stat.threads > 0);
     }
     if (file != NULL) {
         fclose(file);

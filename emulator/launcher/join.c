@@ -257,7 +257,7 @@ int join_job(const struct options *options)
         return 1;
     }
     for (uint32_t i = 0; i < launch.job->config.cards; i++) {
-        launch.child[i].pidfd = launch.child[i].joiner = -1;
+        launch.child[i].pidfd = launch.child[i].joiner = launch.child[i].owner_fd = -1;
     }
     options->program->first = answer.card;
     int code = run(&launch, answer.card, launcher);

@@ -76,7 +76,7 @@ int launch_make(struct launch *launch)
     }
     for (uint32_t i = 0; i < launch->options->job.cards; i++) {
         struct child *child = &launch->child[i];
-        child->pidfd = child->out.from = child->err.from = child->joiner = -1;
+        child->pidfd = child->owner_fd = child->out.from = child->err.from = child->joiner = -1;
     }
     return -1;
 }

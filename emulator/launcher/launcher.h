@@ -28,7 +28,14 @@ struct child {
     int joiner; /* the connection of the vicrun that brought the program, -1: the launcher started it itself */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
     enum { NOT_LOST, JOINER_DIES, PROGRAM_DIES } lost;
-    uint32_t left; /* it has ended, but pidfd is that of this process, which it has started and which has the card */
+    /* The process that has the card, if it is not the program itself but one that that has started, whoever its parent is */
+    int owner_fd; /* its pidfd, -1: none */
+    pid_t owner;
+    uint64_t owner_seat;
+    int owner_code; /* of the last one that ended without closing: its exit code, -1: not known, it may have been killed */
+    uint64_t vacant_ns; /* until then it may be started again by what started it, job_clock_ns; 0: none has died */
+    uint32_t vacant_opens; /* it has come back when the card was opened more often */
+    bool bereft;        /* meanwhile: the program itself has ended */
     bool last; /* the vicrun that brought it does not want it to be started again */
     struct stream out, err;
 };
@@ -59,6 +66,8 @@ struct launch {
     int core;         /* timed mode: where all run, -1: anywhere */
     int writers;      /* readable: one of them has room again; -1: none */
     int stats_fd;     /* -1: none */
+    int owners;         /* epoll: readable when an owner of a card has ended; 0: there has been none */
+    uint64_t owners_ns; /* when to look again who has opened a card, job_clock_ns */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
     uint64_t look_ns; /* when to look again whether all stand still, job_clock_ns */
     struct standstill still;
@@ -113,8 +122,8 @@ bool child_code(struct child *child, const siginfo_t *info); /* set child.code; 
 void note_end(struct launch *launch, uint32_t card);
 void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 void launch_kill(void *launch, uint32_t card); /* by any thread: the program of a card */
-void left_ended(struct launch *launch, uint32_t card); /* child.left has ended, too */
-int late_due(struct launch *launch); /* watch late openers of cards; milliseconds as restart_due */
+void owner_look(struct launch *launch, uint32_t card); /* who has the card now, and does that live? */
+int owners_due(struct launch *launch); /* the same of all; milliseconds as restart_due */
 int restart_due(struct launch *launch); /* start again what is due; milliseconds until the next, or -1 */
 void stop_restarts(struct launch *launch);
 
@@ -122,10 +131,6 @@ void stop_restarts(struct launch *launch);
  * does not count any more: false if nothing was. */
 void card_has_ended(struct launch *launch, uint32_t card);
 bool card_runs_again(struct launch *launch, uint32_t card);
-
-/* repair.c. Take back or finish what the dead program of a card was doing to FIFOs and the barrier. False: no
- * room. */
-bool repair(const struct job *job, uint32_t dead);
 
 /* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. Over hosts each has its own. */
 int serve_open(struct launch *launch);

@@ -140,6 +140,7 @@ static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd 
     for (int i = 0; i < PENDING_MOST; i++) {
         watch(others++, launch->socket >= 0 ? launch->pending[i] : -1);
     }
+    watch(others++, launch->owners > 0 ? launch->owners : -1);
     return (nfds_t)(others - watched);
 }
 
@@ -158,7 +159,7 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
         const struct pollfd *mine = watched + PER_CARD * (size_t)i;
         if (mine[0].revents != 0) {
             const struct child *child = &launch->child[i];
-            (child->lost ? joiner_gone : child->left ? left_ended : note_end)(launch, i);
+            (child->lost ? joiner_gone : note_end)(launch, i);
         }
         if (mine[3].revents != 0 && launch->child[i].joiner == mine[3].fd) {
             joiner_hear(launch, i);
@@ -187,6 +188,9 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     if (others[1].revents != 0) {
         joiner_come(launch);
     }
+    if (others[4 + PENDING_MOST].revents != 0) {
+        launch->owners_ns = 0;
+    }
 }
 
 /* Nothing can be watched any more: all programs end, and are waited for. */
@@ -197,7 +201,7 @@ static void give_up(struct launch *launch, const char *why)
     launch->signalled = true;
     children_signal(launch, SIGKILL);
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
-        if (launch->child[i].pidfd >= 0 && !launch->child[i].lost && !launch->child[i].left) {
+        if (launch->child[i].pidfd >= 0 && !launch->child[i].lost) {
             note_end(launch, i);
         }
     }
@@ -205,7 +209,7 @@ static void give_up(struct launch *launch, const char *why)
 
 void loop(struct launch *launch, int signals)
 {
-    size_t most = PER_CARD * (size_t)launch->job->config.cards + 4 + PENDING_MOST;
+    size_t most = PER_CARD * (size_t)launch->job->config.cards + 5 + PENDING_MOST;
     struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
         give_up(launch, "no memory");
@@ -214,7 +218,7 @@ void loop(struct launch *launch, int signals)
     while (launch->held || !programs_have_ended(launch)) {
         int ms = sooner(kill_due(launch), restart_due(launch)); /* first: they change what is watched */
         ms = sooner(ms, kill_late(launch));
-        ms = sooner(ms, late_due(launch));
+        ms = sooner(ms, owners_due(launch));
         ms = sooner(ms, stats_due(launch));
         ms = sooner(ms, standstill_due(launch));
         ms = sooner(ms, launch->due != NULL ? launch->due(launch) : -1);

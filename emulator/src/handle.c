@@ -2,21 +2,22 @@
 #define _GNU_SOURCE
 #include "handle.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "functional/claims.h"
 #include "fork.h"
+#include "race.h"
+#include "seat.h"
 #include "slab.h"
 #include "wait.h"
 #include "watch.h"
 
-enum { SPINS = 150, LONG_NS = 250 * 1000 * 1000 };
+enum { SPINS = 150, LONG_NS = 250 * 1000 * 1000, REPAIR_NS = 1000 * 1000 * 1000 };
 
 static struct slab slab = SLAB_OF(struct vic);
 static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,27 +64,38 @@ static void free_closed(void)
     }
 }
 
-static struct vic *new_handle(void)
+/* A handle for a card that is not open in this process: VIC_OK, VIC_EBUSY, VIC_ESYS. */
+static int new_handle(struct job *job, uint32_t number, struct vic **handle)
 {
     static uint32_t openings;
     pthread_mutex_lock(&handles_lock);
     free_closed();
-    struct vic *card = slab_take(&slab);
-    if (card != NULL) {
+    struct vic *card = handles;
+    while (card != NULL && card->me != &job->card[number]) {
+        card = card->next;
+    }
+    int status = card != NULL ? VIC_EBUSY : VIC_ESYS;
+    if (card == NULL && (card = slab_take(&slab)) != NULL) {
         pthread_mutex_init(&card->lock, NULL);
         pthread_mutex_init(&card->trace_lock, NULL);
         card->dma.opening = ++openings;
+        card->me = &job->card[number];
+        card->next = handles;
+        handles = *handle = card;
+        status = VIC_OK;
     }
     pthread_mutex_unlock(&handles_lock);
-    return card;
+    return status;
 }
 
-static void keep_handle(struct vic *card)
+/* With the lock. */
+static void unlink_handle(struct vic *card)
 {
-    pthread_mutex_lock(&handles_lock);
-    card->next = handles;
-    handles = card;
-    pthread_mutex_unlock(&handles_lock);
+    struct vic **at = &handles;
+    while (*at != card) {
+        at = &(*at)->next;
+    }
+    *at = card->next;
 }
 
 /* Without a core for every card a spinning wait keeps the one that it waits for from running. */
@@ -95,22 +107,28 @@ static uint32_t spins_for(uint32_t cards)
     return cards <= (uint32_t)CPU_COUNT(&set) ? SPINS : 0;
 }
 
-/* False if another process, that still lives, has the card. `before` is the seat as it was. */
-static bool claim(struct card_shared *card, uint64_t *before)
+/* Take the seat of a card that no handle of this process has: if this process is the owner, that was before execve. If
+ * the owner has died without the launcher seeing it, undo what that left half done. `before` is the seat as it was.
+ * VIC_EBUSY: another process, that still lives, has the card. VIC_ENOSPC: there is no room for that. */
+static int claim(struct job *job, uint32_t number, uint64_t *before)
 {
-    uint32_t me = (uint32_t)getpid();
-    uint64_t seat = atomic_load(&card->seat);
-    for (;;) {
-        uint32_t owner = seat_owner(seat);
-        *before = seat;
-        bool alive = owner == me || (owner != 0 && (kill((pid_t)owner, 0) == 0 || errno != ESRCH));
-        if (alive) {
-            return false;
+    struct card_shared *card = &job->card[number];
+    uint32_t me = (uint32_t)getpid(), repairs = (uint32_t)job->shared->launcher;
+    uint64_t seat = atomic_load(&card->seat), begin_ns = job_clock_ns();
+    do {
+        for (; seat_owner(seat) == repairs && repairs != me && job_clock_ns() - begin_ns < REPAIR_NS; seat = atomic_load(&card->seat)) {
+            sched_yield();
         }
-        if (atomic_compare_exchange_strong(&card->seat, &seat, seat_taken(seat, me))) {
-            return true;
+        if (seat_is_held(job, number, seat)) {
+            return VIC_EBUSY;
         }
-    }
+    } while (!atomic_compare_exchange_weak(&card->seat, &seat, seat_taken(seat, me)));
+    STEP();
+    atomic_store(&card->closing, 0);
+    seat_lock(job, number, seat_taken(seat, me));
+    STEP();
+    *before = seat;
+    return seat_owner(seat) == 0 || claims_undo(job, number) ? VIC_OK : VIC_ENOSPC;
 }
 
 static void fill(struct vic *card, struct job *job, uint32_t number)
@@ -131,10 +149,11 @@ static void fill(struct vic *card, struct job *job, uint32_t number)
 }
 
 /* A failed opening does not count: a process that exits now has never had the card (vic.h, VIC_EPEER). */
-static void unclaim(struct card_shared *card, uint64_t before)
+static void unclaim(struct job *job, uint32_t number, uint64_t before)
 {
     uint64_t taken = seat_taken(before, (uint32_t)getpid());
-    atomic_compare_exchange_strong(&card->seat, &taken, before);
+    seat_unlock(job, number);
+    atomic_compare_exchange_strong(&job->card[number].seat, &taken, before);
 }
 
 /* ---- VIC_INFO=1: every setting in force, a line each on stderr */
@@ -197,32 +216,46 @@ static void info_print(const struct vic *card)
 
 /* ---- opening and closing */
 
+static uint32_t exit_code; /* of this process, which ends by exit(3) */
+
+static void note_exit(int code, void *nothing)
+{
+    (void)nothing;
+    exit_code = (uint32_t)code & 0xff;
+}
+
+/* Without memory for it only who has started the process knows how it ended. */
+static void note_exits(void)
+{
+    on_exit(note_exit, NULL);
+}
+
 int handle_open(struct job *job, uint32_t number, struct vic **handle)
 {
     uint64_t before;
-    if (!claim(&job->card[number], &before)) {
-        return VIC_EBUSY;
-    }
-    struct vic *card = new_handle();
-    int status = card != NULL ? VIC_OK : VIC_ESYS;
-    if (status == VIC_OK) {
-        atomic_store(&job->card[number].closing, 0);
-        fill(card, job, number);
-        status = card->ops->open(card);
-    }
+    struct vic *card;
+    int status = new_handle(job, number, &card);
     if (status != VIC_OK) {
-        if (card != NULL) {
-            free_handle(card);
-        }
-        unclaim(&job->card[number], before);
         return status;
     }
-    for (int i = 0; i < WAITS; i++) { /* of a program that was killed in them */
-        atomic_store(&card->me->wait[i].since_ns, UINT64_MAX);
-        atomic_store(&card->me->wait[i].kind, WAIT_NOTHING);
+    status = claim(job, number, &before);
+    if (status != VIC_EBUSY) {
+        fill(card, job, number);
+        status = status == VIC_OK ? card->ops->open(card) : status;
+        if (status != VIC_OK) {
+            unclaim(job, number, before);
+        }
     }
+    if (status != VIC_OK) {
+        pthread_mutex_lock(&handles_lock);
+        unlink_handle(card);
+        pthread_mutex_unlock(&handles_lock);
+        free_handle(card);
+        return status;
+    }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, note_exits);
     atomic_store(&card->state, HANDLE_OPEN);
-    keep_handle(card);
     if (job_asked("VIC_INFO")) {
         info_print(card);
     }
@@ -238,7 +271,8 @@ static int finish(struct vic *card)
     if (!atomic_compare_exchange_strong(&card->state, &open, HANDLE_CLOSES)) {
         return VIC_ECLOSED;
     }
-    atomic_store(&card->me->closing, 1);
+    atomic_store(&card->me->closing, exit_code == 0 ? 1 : CLOSING_FAILS + exit_code);
+    STEP();
     bell_ring(&card->me->arrival);
     bell_ring(&card->job->shared->released);
     for (uint32_t i = 0; i < card->cards; i++) {
@@ -253,14 +287,12 @@ int handle_close(struct vic *card)
     if (status == VIC_ECLOSED) {
         return status;
     }
+    STEP();
+    pthread_mutex_lock(&handles_lock); /* over both: the seat is this process's as long as there is a handle */
+    seat_unlock(card->job, card->number);
     seat_leave(card->me, (uint32_t)card->process);
     atomic_store(&card->state, HANDLE_CLOSED);
-    pthread_mutex_lock(&handles_lock);
-    struct vic **at = &handles;
-    while (*at != card) {
-        at = &(*at)->next;
-    }
-    *at = card->next;
+    unlink_handle(card);
     keep_closed(card);
     pthread_mutex_unlock(&handles_lock);
     return status;

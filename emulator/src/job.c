@@ -104,15 +104,16 @@ static int new_memory(void)
     return fd;
 }
 
-static struct flock whole_file(void)
+/* Of the launcher; those of the cards are behind it, see seat.h. */
+static struct flock first_byte(void)
 {
-    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 }
 
 /* Nobody has the lock of the job; the process that made it does not see its own. */
 static bool lock_is_free(int fd)
 {
-    struct flock lock = whole_file();
+    struct flock lock = first_byte();
     return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
@@ -121,7 +122,7 @@ int job_create(const struct job_config *config, uint64_t nonce)
     struct job_shared head;
     memset(&head, 0, sizeof head);
     fill_head(&head, config, nonce);
-    struct flock lock = whole_file();
+    struct flock lock = first_byte();
     int fd = new_memory();
     if (fd < 0) {
         return -1;
@@ -181,16 +182,22 @@ static const char *head_fault(int fd, uint64_t nonce, struct job_shared *head)
 static void watch_launcher(struct job *job, int fd, const struct job_shared *head)
 {
     struct stat file;
-    job->launcher = job->file = -1;
-    if (fd < 0 || head->launcher == getpid()) {
-        return;
-    }
-    job->launcher = (int)syscall(SYS_pidfd_open, head->launcher, 0);
-    if (job->launcher < 0 && fstat(fd, &file) == 0) {
-        job->file = fd;
+    job->launcher = job->fd = -1;
+    if (fd >= 0 && fstat(fd, &file) == 0) {
         job->device = file.st_dev;
         job->inode = file.st_ino;
     }
+    job->is_launcher = fd < 0 || head->launcher == getpid();
+    if (!job->is_launcher) {
+        job->launcher = (int)syscall(SYS_pidfd_open, head->launcher, 0);
+    }
+}
+
+int job_descriptor(const struct job *job)
+{
+    struct stat file;
+    int fd = atomic_load(&job->fd);
+    return fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == job->device && file.st_ino == job->inode ? fd : -1;
 }
 
 bool job_launcher_has_ended(const struct job *job)
@@ -205,9 +212,8 @@ bool job_launcher_has_ended(const struct job *job)
         /* the program may have closed this descriptor, and its number may be that of another file */
         return syscall(SYS_pidfd_send_signal, job->launcher, 0, NULL, 0) == 0 || errno != EBADF;
     }
-    struct stat file;
-    return job->file >= 0 && fstat(job->file, &file) == 0 && file.st_dev == job->device &&
-           file.st_ino == job->inode && lock_is_free(job->file);
+    int fd = job->is_launcher ? -1 : job_descriptor(job);
+    return fd >= 0 && lock_is_free(fd);
 }
 
 bool job_orphaned(struct job *job)
@@ -304,6 +310,9 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason)
         }
         job = made = NULL;
         errno = EINVAL;
+    }
+    if (job != NULL) {
+        job->fd = fd;
     }
     if (made != NULL) {
         made->next = known;

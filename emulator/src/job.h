@@ -1,8 +1,8 @@
 /* job.h: the memory that the cards of a job share, and how a process finds it.
  *
  * The launcher makes it: a memfd, which has no name, so that nothing can be left behind and nobody can
- * attach who did not inherit it. Its size is sealed. The launcher holds a lock on it (fcntl) as long as it lives; a
- * process that has the descriptor asks for that lock. Programs inherit the descriptor over exec and find it by
+ * attach who did not inherit it. Its size is sealed. The launcher holds a lock on its first byte (fcntl) as long as it
+ * lives, and the owner of card N one on byte 1 + N; a process that has the descriptor asks for these locks. Programs inherit the descriptor over exec and find it by
  * VIC_JOB = "descriptor:nonce". Layout, each part at a multiple of 4096 bytes:
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 20, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 21, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -82,6 +82,8 @@ struct bell {
 
 enum card_end { CARD_RUNS = 0, CARD_ENDED = 1, CARD_DIED = 2 };
 
+enum { CLOSING_FAILS = 256 }; /* the process exits with another code than 0, and has not closed its card */
+
 enum card_stat {
     STAT_CALLS,
     STAT_WORDS, /* sent */
@@ -101,8 +103,9 @@ struct counter {
 
 struct card_shared {
     _Alignas(LINE) _Atomic uint64_t seat; /* the process that has the card, see seat_owner */
+    _Atomic uint64_t since;               /* when that process began, see seat.h */
     _Atomic uint32_t end;                 /* enum card_end of its program, by the launcher */
-    _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet */
+    _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet: 1, or CLOSING_FAILS + exit code */
     _Alignas(LINE) struct bell arrival;
     _Alignas(LINE) _Atomic uint64_t fifo_tail; /* functional/claims.h */
     _Atomic uint64_t fifo_voids;               /* places in the FIFO that will never be filled */
@@ -159,8 +162,9 @@ struct job {
     struct job_config config;
     uint64_t nonce, bytes, start_ns; /* start_ns: in vichost set late, by any thread, hosts/agent.h */
     int launcher;  /* pidfd, readable when it is gone; -1: this process is it, or there was no descriptor to be had */
-    int file;      /* then the descriptor of the job, to ask for the lock; else -1 */
-    uint64_t device, inode;      /* of that */
+    bool is_launcher;
+    _Atomic int fd;         /* by which the job was last attached, -1: loopback; see job_descriptor */
+    uint64_t device, inode; /* of that */
     _Atomic uint64_t looked_ns;  /* when job_orphaned last looked */
     _Atomic bool orphaned;       /* the launcher is gone */
     uint32_t ring; /* slots of a FIFO, a power of two: fifo_words, and as many for what programs leave half done */
@@ -201,6 +205,9 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason);
  * after the first true it is true for ever. */
 bool job_launcher_has_ended(const struct job *job);
 bool job_orphaned(struct job *job);
+
+/* The descriptor of the job, to ask for locks; -1: there is none, or the program has closed it. */
+int job_descriptor(const struct job *job);
 
 /* True if job_orphaned was true before. It only loads, for calls that look once and find nothing. */
 static inline bool job_known_orphaned(const struct job *job)
@@ -267,12 +274,12 @@ static inline bool seat_leave(struct card_shared *card, uint32_t process)
     return false;
 }
 
-/* The program of a card has ended, and no process has the card or will open it; `seat` was its seat. It counts as
- * opened, if it never was, and left. A process that opens it all the same keeps it. */
-static inline void seat_end(struct card_shared *card, uint64_t seat)
+/* The program of a card has ended, and no process has the card or will open it, though it never was: it counts as opened
+ * and left. A process that opens it all the same keeps it. */
+static inline void seat_end(struct card_shared *card)
 {
-    uint32_t opens = seat_opens(seat);
-    atomic_compare_exchange_strong(&card->seat, &seat, (uint64_t)(opens == 0 ? 2 : opens + opens % 2) << 32);
+    uint64_t never = 0;
+    atomic_compare_exchange_strong(&card->seat, &never, UINT64_C(2) << 32);
 }
 
 /* The program of a card has ended, and no process that it left behind has the card open. */

@@ -69,6 +69,9 @@ static int open_card(struct job *job, uint32_t card, vic_t **handle)
     if (status == VIC_ECLOSED) {
         return refuse(VIC_ENOJOB, "the launcher of the job was killed, or has ended");
     }
+    if (status == VIC_ENOSPC) {
+        return refuse(VIC_ESYS, "too much of what the last owner of the card sent is left half done in FIFOs");
+    }
     return status == VIC_OK ? status : refuse(status, "no memory");
 }
 

@@ -3,9 +3,25 @@
 #include "wait.h"
 
 #include <sched.h>
+#ifdef VIC_STEPS
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#endif
 
 #include "cancel.h"
 #include "race.h"
+
+#ifdef VIC_STEPS
+void step_taken(void)
+{
+    static _Atomic long steps;
+    const char *last = getenv("VIC_STEP");
+    if (last != NULL && atomic_fetch_add(&steps, 1) + 1 == atol(last)) {
+        kill(getpid(), SIGKILL);
+    }
+}
+#endif
 
 _Thread_local uint32_t cancel_layers;
 _Thread_local struct wait_whole wait_whole;
@@ -85,6 +101,7 @@ static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns, bo
     int status = look(card, wait);
     if (status == 0) {
         uint64_t slice = filling ? FILLING_NS : wait->slice_ns != 0 ? wait->slice_ns : SLICE_NS;
+        STEP();
         bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
         *rung = atomic_load(&wait->bell->rung) != seen;
         status = look(card, wait);
@@ -134,6 +151,7 @@ static struct card_wait *note_wait(struct vic *card, const struct wait *wait, ui
         uint32_t free = WAIT_NOTHING;
         if (atomic_load(&mine->kind) == free &&
             atomic_compare_exchange_strong(&mine->kind, &free, whole ? wait_whole.kind : wait->kind)) {
+            STEP();
             atomic_store(&mine->dest, whole ? wait_whole.dest : wait->dest);
             atomic_store(&mine->counters, whole ? 0 : wait->counters);
             atomic_store(&mine->words, whole ? 0 : wait->words);

@@ -109,20 +109,30 @@ def sanitized() -> Emulator:
     return Emulator("sanitized", prefix, [*SANITIZE, "-O0"], in_place())
 
 
-def racing() -> Emulator:
-    """Return the emulator with pauses where two things race (emulator/src/race.h)."""
+def with_race_points(name: str, flag: str) -> Emulator:
+    """Return the emulator whose files with race.h are compiled with a flag of that."""
     plain = built_plain()
 
     def make(folder: Path) -> None:
         shutil.copytree(plain / "prefix", folder / "prefix")
         races = [path for path in build.libvic_sources() if '"race.h"' in path.read_text("utf-8")]
-        flags = [*build.COMMON, "-O1", "-fPIC", "-DVIC_RACES"]
+        flags = [*build.COMMON, "-O1", "-fPIC", flag]
         objects = objects_but(plain / "objects" / "libvic", races, folder / "new", flags)
         library = folder / "prefix" / "lib" / build.SONAME
         library.unlink()
         build.link_library(objects, library, [])
 
-    return Emulator("racing", once("the emulator, racing", make) / "prefix", ["-O1"])
+    return Emulator(name, once(f"the emulator, {name}", make) / "prefix", ["-O1"])
+
+
+def racing() -> Emulator:
+    """Return the emulator with pauses where two things race (emulator/src/race.h)."""
+    return with_race_points("racing", "-DVIC_RACES")
+
+
+def stepping() -> Emulator:
+    """Return the emulator whose programs die at the step of a call that VIC_STEP names."""
+    return with_race_points("stepping", "-DVIC_STEPS")
 
 
 def objects_but(

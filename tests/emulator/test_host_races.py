@@ -10,7 +10,7 @@ from emulator_build import ROOT, SMALL, build, in_place
 from harness.once import once
 
 PATIENT = ["--host-timeout", "20s"]
-LAUNCHER = ("children", "exits", "launch", "look", "loop", "repair", "writer")
+LAUNCHER = ("children", "exits", "launch", "look", "loop", "writer")
 """Of the launcher, what runs beside the agent."""
 
 

@@ -20,7 +20,7 @@ SANITIZERS = "-fsanitize=address,undefined"
 COMMON = ["-std=gnu11", "-g", "-O1", "-pthread", SANITIZERS, "-fno-sanitize-recover=all"]
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 LAUNCHER = ("options", "programs", "faults", "cardfile", "hosts_list", "serve", "exits", "look",
-            "repair", "coordinator", "coordinator_barrier", "coordinator_stuck",
+            "coordinator", "coordinator_barrier", "coordinator_stuck",
             "coordinator_events", "coordinator_fabric")  # fmt: skip
 """Of vicrun: what reads. The rest starts programs."""
 

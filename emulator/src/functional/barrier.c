@@ -71,7 +71,9 @@ static bool arrive(struct vic *card, uint32_t *generation)
         bool last = barrier_count(old) + 1 >= card->cards;
         uint64_t next = (uint64_t)((*generation + 1) % GENERATIONS) << 17;
         uint64_t new = last ? next : barrier_word(*generation, barrier_count(old) + 1, card->number, step);
+        STEP();
         if (atomic_compare_exchange_weak(barrier, &old, new)) {
+            STEP();
             if (last) {
                 atomic_store(&card->me->barrier_mark, (step + 1) % STEPS); /* it never was in */
             }
@@ -95,6 +97,7 @@ static int cross(struct vic *card, uint64_t timeout_ns)
                         .kind = WAIT_BARRIER};
     int status = wait_for(card, &wait, timeout_ns);
     race_point(1, 300000);
+    STEP();
     return status != VIC_OK && go_out(&visit) ? status : VIC_OK;
 }
 
@@ -118,6 +121,7 @@ int functional_barrier(struct vic *card, uint64_t timeout_ns)
         timeout_ns = spent < timeout_ns ? timeout_ns - spent : 0;
     }
     status = cross(card, timeout_ns);
+    STEP();
     leave(card);
     return status;
 }

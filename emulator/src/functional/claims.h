@@ -1,5 +1,5 @@
-/* claims.h: what a card may have half done in the job's memory when its program ends, in a form that the
- * launcher can finish or take back: places in a FIFO that it took and did not fill, and its part in a barrier.
+/* claims.h: what a card may have half done in the job's memory when its program ends, in a form that whoever takes its
+ * seat can finish or take back: places in a FIFO that it took and did not fill, and its part in a barrier.
  *
  * Both are taken by exchanging one word, the FIFO's tail or the barrier. That word also says who did so last;
  * whoever exchanges it next writes that down first, where it stays: in the last slot that was taken, or in the
@@ -11,6 +11,10 @@
 #define VIC_CLAIMS_H
 
 #include "job.h"
+
+/* claims.c. Take back or finish what the dead owner of a card was doing to FIFOs and the barrier; by who has its seat now.
+ * False: there is no room for that. */
+bool claims_undo(const struct job *job, uint32_t dead);
 
 /* ---- FIFO. A position is the number of the word in the life of the FIFO, modulo 2^40.
  *

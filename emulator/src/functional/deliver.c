@@ -1,6 +1,7 @@
 /* Packets into the SRAM, counters and FIFOs of other cards: what the words of a send do. */
 #include "functional.h"
 
+#include "race.h"
 #include "remote.h"
 
 /* ---- decrements of group counters, gathered by destination and counter */
@@ -24,7 +25,9 @@ void tally_count(struct vic *card, uint32_t key, uint32_t count)
     uint32_t dest = key / COUNTERS;
     unsigned counter = key % COUNTERS;
     struct card_shared *target = &card->job->card[dest];
+    STEP();
     int64_t before = atomic_fetch_sub(&target->counter[counter].value, (int64_t)count);
+    STEP();
     int64_t after = (int64_t)((uint64_t)before - count); /* a counter goes round, as a card's does */
     if (__builtin_expect(card->check && (before < (int64_t)count || counter >= FIRST_RESERVED), 0)) {
         report(card, dest, counter, before > 0 ? 0 : before);

@@ -3,6 +3,7 @@
  * gives up leaves no hole, and one whose program ends leaves one that says so (claims.h). */
 #include "claims.h"
 #include "functional.h"
+#include "race.h"
 
 static uint64_t free_slots(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
 {
@@ -26,7 +27,9 @@ static void fill(struct fifo_slot *slots, uint64_t mask, uint64_t first, const u
     for (size_t i = 0; i < count; i++) {
         struct fifo_slot *slot = &slots[(first + i) & mask];
         atomic_store_explicit(&slot->word, words[i], memory_order_relaxed);
+        STEP();
         atomic_store_explicit(&slot->ticket, ticket_word(first + i), memory_order_release);
+        STEP();
     }
 }
 
@@ -54,6 +57,7 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
         /* ordered with the check for sleeping readers, see fifo_filling */
     } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_seq_cst,
                                                     memory_order_acquire));
+    STEP();
     fill(slots, mask, tail & POSITION, words, count);
     bell_ring_for(&target->arrival, &target->fifo_awaited);
     if (__builtin_expect(card->watch != 0, 0)) {
@@ -147,6 +151,7 @@ static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
             return 0;
         }
     } while (!atomic_compare_exchange_weak(&me->fifo_head, &head, at));
+    STEP();
     if (__builtin_expect(at - head != count, 0)) {
         atomic_fetch_sub(&me->fifo_voids, at - head - count);
     }

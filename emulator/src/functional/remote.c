@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "claims.h"
+#include "race.h"
 #include "watch.h"
 
 enum { SLICE_NS = 20 * 1000 * 1000 };
@@ -50,7 +51,9 @@ static void write_locked(struct vic *card, const uint64_t *head, size_t heads, c
         uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
         copy(ring, tail, head, heads);
         copy(ring, tail + heads, words, n);
+        STEP();
         atomic_store(&ring->tail, tail + heads + n);
+        STEP();
         bell_ring(&card->job->shared->agent);
     }
 }
@@ -92,8 +95,11 @@ static bool claim_room(struct vic *card, struct ring *ring, uint32_t dest)
             room_note(card->job, dest, tail);
         }
         atomic_store(&ring->claim[claims], room_claim(dest, tail));
+        STEP();
         atomic_store(&ring->claims, claims + 1);
+        STEP();
         if (atomic_compare_exchange_weak(&target->fifo_tail, &tail, claim_by(tail + 1, card->number))) {
+            STEP();
             return true;
         }
     }

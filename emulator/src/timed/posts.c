@@ -1,6 +1,7 @@
 /* Posts: what calls do, in the ring that the coordinator reads when the card stops. */
 #include <string.h>
 
+#include "race.h"
 #include "timed/timed.h"
 
 /* A thread that waits for an answer does nothing more at its present time. */
@@ -46,6 +47,7 @@ static void post(struct member *me, const struct post *what, const uint64_t *wor
     }
     memcpy(head, what, sizeof *what);
     put_words(shared, head, POST_HEAD);
+    STEP();
     put_words(shared, words, what->words);
 }
 

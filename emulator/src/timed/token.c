@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "card/vic.h"
+#include "race.h"
 #include "timed/timed.h"
 
 enum { LOOK_AROUND_MS = 100 };
@@ -66,7 +67,9 @@ static void hand_over(struct timed *own, enum card_state state, int64_t next_ps,
         shared->next_ps = next_ps;
         shared->urgent = urgent;
     }
+    STEP();
     bool ran = atomic_exchange(&shared->state, state) == CARD_RUNNING;
+    STEP();
     if (!ran || atomic_fetch_sub(&all->running, 1) == 1) {
         ring(all);
     }
@@ -93,6 +96,7 @@ void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool 
         long slept = syscall(SYS_futex, &shared->go, FUTEX_WAIT, seen, &slice, NULL, 0);
         orphaned = slept != 0 && atomic_load(&shared->go) == seen && coordinator_gone(own);
     }
+    STEP();
     own_lock(own);
     own->orphaned |= orphaned;
     int64_t floor_ps = sound_ps(shared->floor_ps);

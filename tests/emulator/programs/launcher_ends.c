@@ -42,18 +42,18 @@ static void take_back(void)
     struct fifo_slot *slot = job_slots(job, 0);
     CHECK(job->ring == 8);
     atomic_store(&job->card[0].fifo_tail, claim_by(3, DEAD));
-    CHECK(repair(job, DEAD));
+    CHECK(claims_undo(job, DEAD));
     CHECK(atomic_load(&job->card[0].fifo_voids) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(atomic_load(&slot[i].ticket) == ticket_void(i));
     }
-    CHECK(repair(job, DEAD) && atomic_load(&job->card[0].fifo_voids) == 3); /* once is enough */
+    CHECK(claims_undo(job, DEAD) && atomic_load(&job->card[0].fifo_voids) == 3); /* once is enough */
     /* of somebody who lives: he will fill them */
     atomic_store(&job->card[2].fifo_tail, claim_by(2, 0));
-    CHECK(repair(job, DEAD) && atomic_load(&job->card[2].fifo_voids) == 0);
+    CHECK(claims_undo(job, DEAD) && atomic_load(&job->card[2].fifo_voids) == 0);
     /* nobody says that he took these: they are left alone */
     atomic_store(&job->card[1].fifo_tail, 8);
-    CHECK(repair(job, DEAD) && atomic_load(&job->card[1].fifo_voids) == 0);
+    CHECK(claims_undo(job, DEAD) && atomic_load(&job->card[1].fifo_voids) == 0);
     /* more than there is room for, beside those that the reader has not passed yet: the job cannot go on */
     atomic_store(&job->card[0].fifo_tail, claim_by(5, DEAD));
     listen_to_stderr();
@@ -239,7 +239,7 @@ static void old_news(void)
 {
     struct options options;
     struct launch *launch = of(&options, IF_KILLED_RESTART);
-    struct pollfd seen[PER_CARD * ALL + 2 + PENDING_MOST] = {0};
+    struct pollfd seen[PER_CARD * ALL + 5 + PENDING_MOST] = {0};
     seen[3] = (struct pollfd){.fd = 1234, .revents = POLLHUP};
     seen[PER_CARD * ALL + 1] = (struct pollfd){.fd = -1, .revents = POLLIN};
     attend(launch, -1, seen); /* nor can somebody be let in where nobody listens */

@@ -140,7 +140,7 @@ struct launch *a_launch(const struct job_config *config, struct options *options
     CHECK(launch->memory >= 0 && launch->job != NULL && launch->child != NULL);
     for (uint32_t i = 0; i < config->cards; i++) {
         struct child *child = &launch->child[i];
-        child->pidfd = child->joiner = child->out.from = child->err.from = -1;
+        child->pidfd = child->owner_fd = child->joiner = child->out.from = child->err.from = -1;
     }
     return launch;
 }

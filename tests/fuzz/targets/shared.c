@@ -71,7 +71,7 @@ static void call(struct input *in)
     case 6: case 7: vic_barrier(me, 0); break;
     case 8: vic_peer_opens(me, to, &opens); break;
     case 9: vic_put(me, to % ALL, to, words, 8, to); break;
-    case 10: repair(job, to % ALL); break;
+    case 10: claims_undo(job, to % ALL); break;
     case 11: {
         int status = vic_wait(me, UINT64_C(0x1ff) >> to, take_byte(in) % 7, &ready, 0);
         CHECK(status != VIC_OK || ready != 0);
@@ -105,7 +105,7 @@ static void read_all(void)
     CHECK(file != NULL);
     for (uint32_t i = 0; i < ALL; i++) {
         write_card(file, &source, i, &stride);
-        repair(job, i);
+        claims_undo(job, i);
     }
     fclose(file);
     free(text);

@@ -1,11 +1,32 @@
-/* What a program that has ended has half done in the job's memory: see functional/claims.h. */
+/* What a program that has ended has half done in the job's memory: see claims.h. */
+#include "claims.h"
+
+#include <sched.h>
+
 #include "bell.h"
-#include "functional/claims.h"
-#include "launcher.h"
+#include "race.h"
+
+enum { ROOM_NS = 200 * 1000 * 1000 };
 
 static uint64_t ticket_at(const struct job *job, uint32_t dest, uint64_t position)
 {
     return atomic_load(&job_slots(job, dest)[position & (job->ring - 1)].ticket);
+}
+
+/* Is there room for so many more places that are never filled? The reader passes those before, when it looks. */
+static bool has_room(const struct job *job, uint32_t dest, uint64_t count)
+{
+    uint64_t end_ns = job_clock_ns() + ROOM_NS;
+    for (;;) {
+        if (atomic_load(&job->card[dest].fifo_voids) + count <= job->ring - job->config.fifo_words) {
+            return true;
+        }
+        if (job_clock_ns() > end_ns || seat_owner(atomic_load(&job->card[dest].seat)) == 0) {
+            return false;
+        }
+        bell_ring(&job->card[dest].arrival);
+        sched_yield();
+    }
 }
 
 /* Places that the dead took and did not fill. False: there is no room for more of these, as the reader waits
@@ -13,11 +34,12 @@ static uint64_t ticket_at(const struct job *job, uint32_t dest, uint64_t positio
 static bool void_places(const struct job *job, uint32_t dest, uint64_t first, uint64_t last)
 {
     _Atomic uint64_t *voids = &job->card[dest].fifo_voids;
-    uint64_t count = last - first + 1;
-    if (atomic_fetch_add(voids, count) + count > job->ring - job->config.fifo_words) {
+    if (!has_room(job, dest, last - first + 1)) {
         return false;
     }
-    for (uint64_t at = first; at <= last; at++) {
+    for (uint64_t at = first; at <= last; at++) { /* one by one: who is killed in here leaves one too many, at most */
+        atomic_fetch_add(voids, 1);
+        STEP();
         atomic_store(&job_slots(job, dest)[at & (job->ring - 1)].ticket, ticket_void(at));
     }
     return true;
@@ -70,15 +92,24 @@ static void repair_rooms(const struct job *job, uint32_t dead)
         }
         uint64_t tail = atomic_load(&job->card[dest].fifo_tail);
         if (i + 1 < claims || tail == claim_by(claim + 1, dead) || atomic_load(&ring->noted) == claim) {
+            atomic_store(&ring->claim[i], 0); /* never twice, though this may be killed, too */
+            STEP();
             give_back(job, dest);
         }
     }
     atomic_store(&ring->claims, 0);
 }
 
-bool repair(const struct job *job, uint32_t dead)
+bool claims_undo(const struct job *job, uint32_t dead)
 {
     bool good = true;
+    for (int i = 0; i < WAITS; i++) {
+        atomic_store(&job->card[dead].wait[i].since_ns, UINT64_MAX);
+        atomic_store(&job->card[dead].wait[i].kind, WAIT_NOTHING);
+    }
+    if (job->config.mode != 0) {
+        return true; /* its calls are the coordinator's */
+    }
     if (job->config.hosts <= 1) {
         barrier_go(job, dead);
     } else { /* agents count the barrier */
