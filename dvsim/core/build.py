@@ -74,6 +74,7 @@ SOURCES = (
     "models/workload/steps.c",
     "models/workload/replay.c",
     "models/workload/path.c",
+    "models/workload/card_ends.c",
     "models/workload/ports.c",
     "models/workload/cycle.c",
     "models/workload/cycle_card.c",

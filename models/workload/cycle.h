@@ -25,10 +25,6 @@
 #include "workload/fabric.h"
 
 typedef struct {
-    int64_t port, plane;
-} dvsim_cable;
-
-typedef struct {
     dvsim_network_params network; /* `injection` is taken as DVSIM_INJECT_GIVEN */
     int64_t slot_ps;              /* at least 1 */
     dvsim_pcie pcie;

@@ -43,4 +43,9 @@ typedef struct {
     int64_t (*advance)(void *self, int64_t until_ps, dvsim_arrival *arrivals, int64_t room);
 } dvsim_fabric;
 
+/* The cable between a port and a plane, where the fabric is a Data Vortex. */
+typedef struct {
+    int64_t port, plane;
+} dvsim_cable;
+
 #endif

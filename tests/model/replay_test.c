@@ -192,12 +192,22 @@ static void fabric_carries(void)
     CHECK(run(&fabric) == 3);
 }
 
+/* Cards that cost nothing, on two leaves; a word takes a slot of 8 ns. */
+static const dvsim_pcie free_cards[4];
+
+static dvsim_ports shape_of(const dvsim_pcie *cards)
+{
+    return (dvsim_ports){
+        .ports = 4, .planes = 1, .slot_ps = 8000, .levels = 2, .piece_words = 1, .lands_in_sram = 1, .pcie = cards,
+        .level = {{.reach = 2, .below = 1, .way_ps = 104000}, {.reach = 4, .below = 2, .way_ps = 304000}},
+    };
+}
+
 static void ports_are_shared_in_order(void)
 {
-    dvsim_ports shape = {4, 1000000, 8, 2, {2, 4}, {100000, 300000}, NULL};
-    dvsim_ports bad = shape;
+    dvsim_ports shape = shape_of(free_cards), bad = shape;
     dvsim_fabric fabric;
-    bad.unit_bytes = 0;
+    bad.planes = 0;
     CHECK(dvsim_ports_create(&bad, &fabric) == DVSIM_EINVAL);
     CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
     dvsim_arrival one;
@@ -206,33 +216,38 @@ static void ports_are_shared_in_order(void)
     CHECK(fabric.send(fabric.self, &none, 0) == DVSIM_EINVAL);
     CHECK(fabric.send(fabric.self, &first_of_two, 0) == DVSIM_OK);
     CHECK(fabric.send(fabric.self, &second, 0) == DVSIM_OK);
-    CHECK(fabric.advance(fabric.self, 1099999, &one, 1) == 0);
+    CHECK(fabric.advance(fabric.self, 1095999, &one, 1) == 0);
     CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1);
-    CHECK(one.id == 1 && one.time_ps == 1100000 && one.latency_ps == 100000 && one.serial_ps == 1000000);
-    CHECK(fabric.next(fabric.self) == 1108000); /* behind the first, and a whole word */
-    CHECK(fabric.advance(fabric.self, 2000000, &one, 1) == 1 && one.id == 2 && one.time_ps == 1108000);
+    CHECK(one.id == 1 && one.time_ps == 1096000 && one.latency_ps == 104000 && one.serial_ps == 992000);
+    CHECK(fabric.next(fabric.self) == 1104000); /* behind the last word of the first */
+    CHECK(fabric.advance(fabric.self, 2000000, &one, 1) == 1 && one.id == 2 && one.time_ps == 1104000);
     dvsim_ports_free(&fabric);
 }
 
-static void a_slow_port_keeps_others_waiting(void)
+static void a_slow_card_and_dead_cables_keep_words_back(void)
 {
-    const int64_t own[4] = {4000000, 1000000, 1000000, 1000000};
-    dvsim_ports shape = {4, 1000000, 8, 1, {4}, {100000}, own};
+    const dvsim_pcie cards[4] = {{.store_fs = 2000000, .engine_fs = 4000000}}; /* by either a word takes four slots */
+    const dvsim_cable cut = {1, 0};
+    dvsim_ports shape = shape_of(cards);
     dvsim_fabric fabric;
-    CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
     dvsim_arrival one;
-    dvsim_message slow = {1, 0, 1, 1000}, to_slow = {2, 1, 0, 1000};
-    CHECK(fabric.send(fabric.self, &slow, 0) == DVSIM_OK && fabric.send(fabric.self, &to_slow, 0) == DVSIM_OK);
-    for (int64_t id = 1; id <= 2; id++) {
-        CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == id);
-        CHECK(one.time_ps == 4100000 && one.serial_ps == 4000000);
-    }
+    dvsim_message message = {1, 0, 1, 1000}, back = {2, 1, 2, 1000}, other = {3, 2, 3, 1000};
+    shape.planes = 2;
+    shape.cuts = &cut;
+    shape.cut_count = 1;
+    CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
+    CHECK(fabric.send(fabric.self, &message, 0) == DVSIM_OK && fabric.send(fabric.self, &back, 0) == DVSIM_OK &&
+          fabric.send(fabric.self, &other, 0) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 3 && one.time_ps == 104000 + 62 * 8000);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 2 && one.time_ps == 304000 + 124 * 8000);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 1 && one.time_ps == 104000 + 125 * 32000);
     dvsim_ports_free(&fabric);
 }
 
 static void what_is_lost_is_sent_again(void)
 {
-    dvsim_ports shape = {4, 1000000, 8, 1, {4}, {100000}, NULL};
+    dvsim_ports shape = shape_of(free_cards);
+    shape.level[1].way_ps = 104000;
     const uint8_t dead[4] = {0, 0, 0, 1};
     const double chance[4] = {0.25, 0, 0, 0}, too_much[4] = {0.6, 0, 0, 0};
     dvsim_fabric inner, fabric;
@@ -247,12 +262,13 @@ static void what_is_lost_is_sent_again(void)
     CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 1);
     dvsim_faulty_counts counts = dvsim_faulty_counts_now(&fabric);
     CHECK(counts.dropped == 1 && counts.lost > 200 && counts.lost < 450 && counts.repeated >= 2);
-    CHECK(one.latency_ps == 100000 * (counts.repeated + 1) && one.serial_ps == 8000000 + 8000 * counts.lost);
+    const int64_t behind = 999 + counts.lost - counts.repeated; /* words behind the first of each time */
+    CHECK(one.latency_ps == 104000 * (counts.repeated + 1) && one.serial_ps == 8000 * behind);
     CHECK(one.time_ps == one.latency_ps + one.serial_ps + 1000000 * counts.repeated);
     CHECK(fabric.next(fabric.self) == DVSIM_NEVER);
     const int64_t begin = one.time_ps;
     CHECK(fabric.send(fabric.self, &sound, begin) == DVSIM_OK);
-    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 2 && one.time_ps == begin + 8100000);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 2 && one.time_ps == begin + 104000 + 999 * 8000);
     dvsim_faulty_free(&fabric);
     dvsim_ports_free(&inner);
 }
@@ -298,14 +314,15 @@ static void late_events_are_refused(void)
         CHECK(dvsim_replay_done(replay) == (more ? 0 : 3));
         dvsim_replay_free(replay);
     }
-    dvsim_ports shape = {2, INT64_MAX / 4096, 8, 1, {2}, {100000}, NULL};
+    dvsim_ports shape = shape_of(free_cards);
+    shape.slot_ps = INT64_C(1000000000000);
     dvsim_fabric fabric;
     CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
-    dvsim_message one = {1, 0, 1, INT64_C(1) << 50}, two = {2, 0, 1, 8}, three = {3, 1, 1, 8};
+    dvsim_message one = {1, 0, 1, 8 << 21}, two = {2, 0, 1, 8 << 21}, longer = {3, 2, 3, 8 << 22};
     dvsim_arrival come;
-    CHECK(fabric.send(fabric.self, &one, 0) == DVSIM_OK);
-    CHECK(fabric.send(fabric.self, &two, 0) == DVSIM_ERANGE);
-    CHECK(fabric.send(fabric.self, &three, 300000) == DVSIM_OK);
+    CHECK(fabric.send(fabric.self, &longer, 0) == DVSIM_ERANGE);
+    CHECK(fabric.send(fabric.self, &one, 0) == DVSIM_OK && fabric.send(fabric.self, &two, 0) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &come, 1) == 1 && come.id == 1);
     CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &come, 1) == DVSIM_ERANGE);
     dvsim_ports_free(&fabric);
 }
@@ -317,7 +334,7 @@ int main(void)
     what_never_ends_is_left();
     fabric_carries();
     ports_are_shared_in_order();
-    a_slow_port_keeps_others_waiting();
+    a_slow_card_and_dead_cables_keep_words_back();
     what_is_lost_is_sent_again();
     agents_work_beside_the_programs();
     late_events_are_refused();

@@ -183,8 +183,7 @@ def test_slow_engines_slow_a_replay():
     ("settings", "message"),
     [
         ({"fidelity": "cycle", "L": "1us"}, "L: is of fidelity 'flow'; this is 'cycle'"),
-        ({"dma_slow": "2"}, "dma_slow: is of fidelity 'cycle'; this is 'flow'"),
-        ({"landing": "sram"}, "landing: is of fidelity 'cycle'; this is 'flow'"),
+        ({"fidelity": "cycle", "rate": "1 GB/s"}, "rate: is of fidelity 'flow'; this is 'cycle'"),
         ({"fidelity": "cycle", "landing": "srm"}, "must be memory or sram, not 'srm'"),
         ({"fidelity": "cycle", "dma_slow": "0.5"}, "must be a number from 1 to 1000, is 0.5"),
         ({"fidelity": "cycel"}, "did you mean 'cycle'"),

@@ -16,7 +16,6 @@ from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.offer import check_offer, params_of
 from dvsim.fabric.network.tree import PRESETS
-from dvsim.fabric.switch.meanfield import zero_load_hops
 from dvsim.fabric.switch.traffic import Traffic
 from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
@@ -35,8 +34,8 @@ MOST_EAGER = (1 << 63) - 1
 MOST_SLOWER = 1000
 FIDELITIES = ("flow", "cycle")
 LANDINGS = ("memory", "sram")
-ONLY = {"L": "flow", "rate": "flow", "dma_slow": "cycle", "landing": "cycle"}
-"""Settings that one fidelity alone has."""
+ONLY_FLOW = ("L", "rate")
+"""Settings that fidelity flow alone has."""
 
 Model = Literal["loggops", "flow", "cycle"]
 
@@ -53,7 +52,9 @@ class Chosen:
         network: Of a Data Vortex.
         card: The numbers are of it.
         changed: Settings that are not the card's, as text.
-        slower, in_sram: Of `cycle`: how many times longer DMA takes; where messages end.
+        rate: Of a port at fidelity flow, in bytes a second; None for a word per slot and plane.
+        extra_ps: What cards and PCIe add to any message there; None for what the card says.
+        slower, in_sram: How many times longer DMA takes; where messages end.
         fitted: To what the numbers were fitted; empty if they were not.
         faults: What is wrong in it.
     """
@@ -63,8 +64,8 @@ class Chosen:
     costs: Costs
     card: Card
     network: Network | None = None
-    rate: float = 0.0
-    extra_ps: int = 0
+    rate: float | None = None
+    extra_ps: int | None = None
     slower: float = 1.0
     in_sram: bool = False
     changed: tuple[str, ...] = ()
@@ -101,38 +102,43 @@ class Chosen:
         faults = self.faults
         if self.model == "cycle":
             return cycle_of(network, self.card, self.slower, faults, in_sram=self.in_sram)
-        levels = [Level(reach, latency) for reach, latency in self.ways()]
-        byte_fs = 1e15 / self.rate
-        own: list[int] = []
-        if faults.slow or faults.cuts:
-            planes_alive = [network.planes] * network.ports
-            for port, _ in set(faults.cuts):
-                planes_alive[port] -= 1
-            full = 1e15 / float(self.card["port_rate"])
-            own = [
-                round(
-                    max(byte_fs, full * network.planes / max(1, count)) * faults.slow.get(port, 1)
-                )
-                for port, count in enumerate(planes_alive)
-            ]
-        return Ports(network.ports, round(byte_fs), WORD_BYTES, levels, own)
+        return Ports(
+            network.ports,
+            network.planes,
+            network.slot_ps,
+            self.ways(),
+            self.card,
+            word_fs=0 if self.rate is None else round(WORD_BYTES * 1e15 / self.rate),
+            extra_ps=self.extra_ps,
+            slower=self.slower,
+            in_sram=self.in_sram,
+            slow=faults.slow,
+            cuts=faults.cuts,
+        )
 
-    def ways(self) -> list[tuple[int, int]]:
-        """Return how many ports are below a group of each level, and the latency within one.
+    def ways(self) -> list[Level]:
+        """Return the ways of each level through an empty network.
 
-        The latency is that of an empty network: over level k a word passes 2 k + 1 switches and
-        2 k + 2 links, in each switch as many nodes as `zero_load_hops` says in the mean.
+        Over level k a word passes 2 k + 1 switches and 2 k + 2 links. In each switch it visits a
+        node of each cylinder, and one more for each crossing (`dvsim.fabric.switch.meanfield`).
+        Where it turns, its two ports say how many. On the way up and down they say one, as ports
+        are the lower half of a switch and links up the other, and a random link decides of each
+        other bit.
         """
         assert self.network is not None  # of a Data Vortex
-        network, switch = self.network, self.network.switch
-        shares = zero_load_hops(switch.height, switch.angles, "any")
-        hops = float(sum(number * share for number, share in enumerate(shares)) / shares.sum())
-        reaches = []
+        network, tree = self.network, self.network.tree
+        bits, levels = network.switch.cylinders - 1, []
         for level in range(network.levels):
-            slots = (2 * level + 1) * hops + (2 * level + 2) * network.link
-            latency = round(slots * network.slot_ps) + self.extra_ps
-            reaches.append((network.tree.reach(level), latency))
-        return reaches
+            top = level == network.levels - 1
+            parallel = tree.parallel.bit_length() - 1 if top and level else 0
+            turning = bits - parallel if top else bits - 1
+            draws = 2 * level * (bits - 1) + parallel
+            slots = (2 * level + 1) * (bits + 1) + 2 * level + draws / 2 + 1
+            slots += (2 * level + 2) * network.link
+            below = tree.reach(level - 1) if level else 1
+            way_ps = round(slots * network.slot_ps)
+            levels.append(Level(tree.reach(level), below, turning, way_ps, draws))
+        return levels
 
 
 def cycle_of(
@@ -237,9 +243,10 @@ VORTEX: Mapping[str, Callable[[object], Any]] = {
     "dma_slow": _factor,
     "landing": partial(_one_of, LANDINGS),
 }
-"""Settings of a Data Vortex, and how each is read. Of fidelity flow: `L`, what card and PCIe add to
-the latency. Of fidelity cycle: `dma_slow`, how many times longer DMA takes, a fault of the cards;
-`landing`, where messages end, in memory of the host or in SRAM of the card."""
+"""Settings of a Data Vortex, and how each is read. Of fidelity flow alone: `rate`, of a port, and
+`L`, what card and PCIe add to any message, instead of PIO, DMA and looks. `dma_slow`: how often
+as long DMA takes, a fault of cards; `landing`: where messages end, in the memory of the host or
+in SRAM of the card."""
 
 
 def names() -> list[str]:
@@ -275,6 +282,9 @@ def choose(
         checked = faults_of(faults, chosen.network.planes, chosen.network.tree)
         if checked.links and chosen.model == "flow":
             message = "cables between switches count at fidelity=cycle only"
+            raise ScenarioError.at(Argument("faults"), message, " and ".join(checked.told))
+        if checked.slow and chosen.extra_ps is not None:
+            message = "a slow port is one of PIO and DMA, which L replaces"
             raise ScenarioError.at(Argument("faults"), message, " and ".join(checked.told))
         return replace(chosen, faults=checked)
     if name not in CARDS and not name.endswith(".toml") and name not in card_names():
@@ -321,9 +331,9 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     fidelity = settings.get("fidelity", FIDELITIES[0])
     model: Model = read_setting("fidelity", fidelity, VORTEX["fidelity"])
-    for key, own in ONLY.items():
-        if key in settings and own != model:
-            message = f"is of fidelity '{own}'; this is '{model}'"
+    for key in ONLY_FLOW:
+        if key in settings and model != "flow":
+            message = f"is of fidelity 'flow'; this is '{model}'"
             raise ScenarioError.at(Argument("overrides"), message, key)
     text = {key: settings[key] for key in VORTEX if key in settings}
     given = {key: read_setting(key, value, VORTEX[key]) for key, value in text.items()}
@@ -332,11 +342,10 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
         network = Network(name, **{key: given[key] for key in ("planes", "link") if key in given})
     except ValueError as error:
         raise ScenarioError.at(Argument("overrides"), str(error)) from None
-    extra = given.get("L", card["dma_setup"] + card["pio_write"])
-    rate = given.get("rate", min(card["port_rate"], card["pcie_rate"]))
     costs = Costs(0, card["pio_write"], 0, 0, 0, load_card("loggops")["eager"])
     shown = ("L", "rate", "dma_slow", "landing", "planes", "link")
     changed = tuple(f"{key}={text[key]}" for key in shown if key in text)
     slower, in_sram = given.get("dma_slow", 1.0), given.get("landing") == "sram"
-    chosen = Chosen(name, model, costs, card, network, rate, extra, slower, in_sram, changed)
+    chosen = Chosen(name, model, costs, card, network, given.get("rate"), given.get("L"), slower,
+                    in_sram, changed=changed)  # fmt: skip
     return _with_costs(chosen, {key: text[key] for key in "oOS" if key in text})

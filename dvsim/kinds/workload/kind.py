@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +30,14 @@ METRICS: Mapping[str, Metric] = unsigned(
         "messages": Metric("messages"),
         "bytes": Metric("B"),
     }
-)
+) | {
+    "flow_error": Metric(
+        "1",
+        "error of flow fidelity",
+        "Relative error of the time against every word slot by slot, measured over the first part "
+        "of the program",
+    ),
+}
 """What is measured in each run; the parts add up to the time."""
 
 OPERATIONS_S = 1e6  # that are replayed in a second, about
@@ -145,6 +153,8 @@ class WorkloadKind(PointsKind):
         metrics = {"time": replay.time_ns, "message_rate": replay.message_rate}
         metrics |= {f"{part}_time": value / 1000 for part, value in replay.parts.items()}
         metrics |= {"messages": replay.graph.messages, "bytes": replay.graph.bytes}
+        error = replay.flow_error if replication == 1 else None  # others would only take time
+        metrics["flow_error"] = nan if error is None else error.time
         return Plain({name: float(metrics[name]) for name in self.units}, fidelity="flow")
 
     def trace(self, scenario: WorkloadScenario, seed: int, timeline: Timeline) -> dict[str, Any]:

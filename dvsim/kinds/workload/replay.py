@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dvsim.errors import RunFailed, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
 from dvsim.kinds.workload.check import IDLE, NAMES
 from dvsim.kinds.workload.fabrics import Chosen
+from dvsim.kinds.workload.flow_error import FlowError, flow_error
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
 
 PARTS = Path._fields[:-1]
@@ -42,6 +44,7 @@ class Replay:
         course: What came of each operation.
         skipped: What was not replayed, with how often.
         lost: What faulty ports lost.
+        ports, seed: Of each rank; and of what faulty ports lose.
     """
 
     graph: Graph
@@ -52,6 +55,13 @@ class Replay:
     course: Course
     skipped: Mapping[str, int]
     lost: FaultyCounts = NOTHING
+    ports: Sequence[int] = ()
+    seed: int = 1
+
+    @cached_property
+    def flow_error(self) -> FlowError | None:
+        """How far flow fidelity is from every word, see `dvsim.kinds.workload.flow_error`."""
+        return flow_error(self)
 
     @property
     def time_ps(self) -> int:
@@ -109,6 +119,7 @@ class Replay:
             "collective_messages": messages,
             "collective_bytes": of_collectives,
             "time_ns": self.time_ns,
+            "flow_error": self.flow_error and self.flow_error._asdict(),
             "traced_ns": self.graph.traced_ns,
             "finish_ns": self.finish_ns,
             "parts_ns": {name: _ns(value) for name, value in self.parts.items()},
@@ -208,7 +219,8 @@ def replay_graph(
     try:
         made = fabric.made(seed)
         costs = fabric.costs._replace(eager_bytes=LONGEST_PS) if graph.eager else fabric.costs
-        core = ReplayCore(graph, costs, made, places_of(graph, fabric, placement, seed))
+        ports = places_of(graph, fabric, placement, seed)
+        core = ReplayCore(graph, costs, made, ports)
         core.run()
     except (MemoryError, OverflowError) as error:
         raise RunFailed(f"{graph.name}: {error}") from error
@@ -222,7 +234,8 @@ def replay_graph(
     untaken = int(((graph.kind == SEND) & (course.pair < 0)).sum())
     skipped = dict(graph.skipped) | ({UNTAKEN: untaken} if untaken else {})
     lost = made.counts if isinstance(made, Faulty) else NOTHING
-    return Replay(graph, fabric, course.finish, path, way[::-1], course, skipped, lost)
+    finish, where = course.finish, ports.tolist()
+    return Replay(graph, fabric, finish, path, way[::-1], course, skipped, lost, where, seed)
 
 
 def _dead(fabric: Chosen, made: object) -> list[str]:

@@ -50,6 +50,9 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
         f"{apart if messages else ''}; {graph.operations:,} operations"
     )
     yield from (f"  assumed: {what}" for what in graph.assumed)
+    yield from (
+        f"  {replay.fabric.name}: {text}" for replay in replays if (text := flow_text(replay))
+    )
     for item, count in first.skipped.items():
         yield f"  not replayed: {count:,} {item}"
     head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
@@ -59,6 +62,17 @@ def answer(replays: Sequence[Replay]) -> Iterator[str | Table]:
         cells = _cells(replay.time_ps, first.time_ps, PS, parts, replay.message_rate)
         rows.append([replay.fabric.name, *cells, replay.fabric.title])
     yield Table(head, rows, range(1, len(head) - 1))
+
+
+def flow_text(replay: Replay) -> str:
+    """Say how far flow fidelity is from every word, slot by slot; nothing at another one."""
+    if replay.fabric.model != "flow":
+        return ""
+    error = replay.flow_error
+    if error is None:
+        return "at flow fidelity, not measured against every word slot by slot"
+    part = "all of it" if error.share == 1 else f"the first {error.share:.2g} of its operations"
+    return f"at flow fidelity, {error.time:+.1%} against every word slot by slot, over {part}"
 
 
 def _cells(
@@ -103,6 +117,11 @@ def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     )
     head = [*keys, "time", "ratio", *PARTS, "msg/s per rank"]
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys))
+    errors = table["flow_error"].dropna()
+    if len(errors):
+        most = errors.iloc[int(errors.abs().argmax())]
+        which = "" if len(errors) == len(table) else f", at {len(errors)} of {len(table)} points"
+        yield f"  flow fidelity against every word slot by slot: time {most:+.1%} at most{which}"
     if study.folder is not None:
         yield f"  kept in {study.folder}"
 

@@ -1,0 +1,104 @@
+"""How far a replay at flow fidelity is from every word, slot by slot: both run its first part.
+
+The error is that of the time until the last rank has done that part, and nothing else: contention
+between ports, which flow leaves out, counts as far as this part has it. The part is all of the
+program where it is small, so that the error is that of the answer; otherwise it ends when messages
+have been under way in so many slots that the network has updated `UPDATES` nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dvsim.errors import RunFailed
+from dvsim.kinds.workload.graph import SEND, Builder, Graph
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from dvsim.kinds.workload.replay import Replay
+
+UPDATES = 1 << 26  # node updates: a fraction of a second
+LARGEST = 1 << 22  # nodes of a network that is made for this: 2,048 ports with 16 planes
+
+
+class FlowError(NamedTuple):
+    """The error of a time at flow fidelity.
+
+    Args:
+        time: (flow - cycle) / cycle, of the part that both ran.
+        share: Of the operations of the program that this part has.
+    """
+
+    time: float
+    share: float
+
+
+def flow_error(replayed: Replay) -> FlowError | None:
+    """Measure it; None at another fidelity, and where nothing can be run slot by slot.
+
+    That is where the network is too large, where `L` or `rate` replace the card, and where no
+    message arrives within the first part.
+    """
+    from dvsim.kinds.workload.replay import replay_graph
+
+    fabric, graph = replayed.fabric, replayed.graph
+    network = fabric.network
+    own = fabric.extra_ps is not None or fabric.rate is not None
+    if fabric.model != "flow" or own or network is None or network.nodes > LARGEST:
+        return None
+    chosen = first_part(replayed, UPDATES // network.nodes * network.slot_ps)
+    part = graph if chosen.all() else part_of(graph, chosen)
+    if not (part.kind == SEND).any():
+        return None
+    try:
+        flow, cycle = (
+            replay_graph(part, replace(fabric, model=model), replayed.ports, replayed.seed).time_ps
+            for model in ("flow", "cycle")
+        )
+    except RunFailed:  # a receive of any takes another message there
+        return None
+    return FlowError(flow / cycle - 1, float(chosen.mean()))
+
+
+def first_part(replayed: Replay, busy_ps: int) -> npt.NDArray[np.bool_]:
+    """Return which operations end before messages have been under way for so long.
+
+    A send whose message is received is of the part, and the receive of a send.
+    """
+    graph, course = replayed.graph, replayed.course
+    received = np.flatnonzero((graph.kind == SEND) & (course.pair >= 0))
+    begin, end = course.begin[received], course.handled[received]
+    order = begin.argsort(kind="stable")
+    begin, latest = begin[order], np.maximum.accumulate(end[order])
+    before = np.concatenate([begin[:1], latest[:-1]])
+    busy = np.cumsum(np.maximum(0, latest - np.maximum(begin, before)))
+    over = np.searchsorted(busy, busy_ps, side="right")
+    if over == received.size:
+        return np.ones(graph.operations, dtype=bool)
+    until = max(int(latest[over]) - (int(busy[over]) - busy_ps), int(end.min()))
+    chosen: npt.NDArray[np.bool_] = course.end <= until
+    pairs = course.pair[chosen]
+    chosen[pairs[pairs >= 0]] = True
+    return chosen
+
+
+def part_of(graph: Graph, chosen: npt.NDArray[np.bool_]) -> Graph:
+    """Return a program of some of the operations, and what they wait for among these."""
+    builder = Builder(graph.ranks, graph.name, graph.files)
+    builder.tags, builder.eager = graph.tags, graph.eager
+    builder.expanded, builder.agent = graph.expanded, graph.agent
+    owner = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
+    number = np.full(graph.operations, -1)
+    number[chosen] = builder.extend(
+        owner[chosen], graph.kind[chosen], graph.peer[chosen], graph.size[chosen],
+        graph.tag[chosen], cpu=graph.cpu[chosen], nic=graph.nic[chosen],
+    )  # fmt: skip
+    source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
+    for started in (False, True):
+        edges = (graph.after_start == started) & chosen[source] & chosen[graph.to]
+        builder.require_many(number[graph.to[edges]], number[source[edges]], started=started)
+    return builder.build()
