@@ -33,6 +33,7 @@ OPTIONS = {
     "parameters": "--parameter",
     "meta": "--lab",
     "taken": "--as",
+    "predict": "--predict",
     **{name: f"--{name}" for name in (*TRIALS, "quick")},
 }
 """The options that belong to --against."""
@@ -91,6 +92,13 @@ def shown_option(
     multiple=True,
     metavar="NAME",
     help="What to fit: push, push.fixed. Repeatable.  [default: all that CARD calls calibrated]",
+)
+@click.option(
+    "--predict",
+    multiple=True,
+    metavar="SIZE",
+    help="Size that nobody has measured: predict it, with an interval that contains the "
+    "uncertainty of the parameters. Repeatable.",
 )
 @shown_option("--budget", click.IntRange(1), 200, "Largest number of trials.")
 @shown_option("--starts", click.IntRange(1), 3, "Starts of the local search.")
@@ -190,7 +198,14 @@ def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any])
     how = How(**{key: search[key] for key in TRIALS})
     fit = Fit(
         card,
-        Data(against, search["meta"], search["taken"], search["scenarios"], search["overrides"]),
+        Data(
+            against,
+            search["meta"],
+            search["taken"],
+            search["scenarios"],
+            search["overrides"],
+            search["predict"],
+        ),
         search["fit"],
         search["hold_out"],
         search["parameters"],
@@ -232,5 +247,13 @@ def _fitting_json(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
                 "high": prediction.high,
             }
             for index, prediction in sorted(fitting.uncertain.predicted.items())
+            if index not in target.predict
         ],
+        "predictions": [
+            {"case": target.cases[at].name, "value": one.value, "low": one.low, "high": one.high}
+            for at, one in sorted(fitting.uncertain.predicted.items())
+            if at in target.predict
+        ],
+        "statistics": list(fitting.statistics),
+        "questions": list(fitting.questions),
     }

@@ -19,9 +19,12 @@ METRICS: Mapping[str, str] = {
 }
 """What can be measured, with the unit in which it is kept here."""
 
+SIZES = ("message_bytes", "size", "message_size", "bytes")
 _MESSAGES = ("msg/s", "msgs/s", "messages/s", "1/s", "/s")
 _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
 RATES = {prefix + word: x for word in _MESSAGES for prefix, x in _THOUSANDS.items()}
+_ENDS = {f"{prefix}sec" for prefix in ("", "n", "u", "m")} | {"seconds"}
+_LONG = {"micro": "u", "milli": "m", "nano": "n"}
 _WORDS: Mapping[Metric, set[str]] = {
     "rate": {"rate", "throughput", "received", "consumed"},
     "sent rate": {"sent", "published"},
@@ -50,16 +53,20 @@ def unit_of(text: str) -> Unit:
     >>> unit_of("kmsg/s"), unit_of("µs"), unit_of("MB/s")
     (Unit(dimension='rate', factor=1000.0), Unit(dimension='time', factor=1e-06), \
 Unit(dimension='bytes', factor=1000000.0))
+    >>> {unit_of(text) for text in ("us", "\u00b5s", "\u03bcs", "micro-s", "usec", "microseconds")}
+    {Unit(dimension='time', factor=1e-06)}
     """
-    if text in RATES:
-        return Unit("rate", RATES[text])
-    if text in UNITS["time"]:
-        return Unit("time", float(UNITS["time"][text]) / 1e12)
-    if text in UNITS["rate"]:
-        return Unit("bytes", float(UNITS["rate"][text]))
+    word = re.sub(r"(?<![a-z])(micro|milli|nano)-?(?=s)", lambda m: _LONG[m[1]], text)
+    word = re.sub(r"s(?:ec(?:ond)?s?)$", "s", word)
+    if word in RATES:
+        return Unit("rate", RATES[word])
+    if word in UNITS["time"]:
+        return Unit("time", float(UNITS["time"][word]) / 1e12)
+    if word in UNITS["rate"]:
+        return Unit("bytes", float(UNITS["rate"][word]))
     known = [*RATES, *UNITS["time"], *UNITS["rate"]]
     near = next((word for word in known if word.lower() == text.lower()), None)
-    near = near or nearest(re.sub(r"ec$", "", text), known)
+    near = near or nearest(word, known)
     message = f"{show(text)} is no unit of a rate or a time, such as msg/s, MB/s or us"
     raise UnitError(message, near)
 
@@ -76,7 +83,13 @@ def split_heading(heading: str) -> tuple[str, str | None]:
     if match:
         return match[1], match[2].strip()
     name, bar, end = heading.rpartition("_")
-    return (name, end) if bar and end in UNITS["time"] else (heading, None)
+    return (name, end) if bar and (end in UNITS["time"] or end in _ENDS) else (heading, None)
+
+
+def metric_word(name: str) -> Metric | None:
+    """Return what a name says of what was measured; None if it says nothing."""
+    words = set(re.findall("[a-z]+", name.lower()))
+    return next((metric for metric, known in _WORDS.items() if words & known), None)
 
 
 def metric_of(name: str, dimension: str) -> Metric | None:
@@ -85,8 +98,7 @@ def metric_of(name: str, dimension: str) -> Metric | None:
     >>> metric_of("confirm latency", "time"), metric_of("value", "rate"), metric_of("rate", "time")
     ('confirm latency', 'rate', None)
     """
-    words = set(re.findall("[a-z]+", name.lower()))
-    meant = next((metric for metric, known in _WORDS.items() if words & known), None)
+    meant = metric_word(name)
     timed = dimension == "time"
     if meant is None:
         return "latency" if timed else "rate"

@@ -48,6 +48,7 @@ def lab_page(
 def lab_sections(judged: Judged, data: LabData) -> list[Section]:
     """Return what there is to say of measurements, the verdict first."""
     verdict = [Text(judged.headline, "verdict"), Text(_tolerances(judged))]
+    verdict += map(Text, judged.questions)
     return [
         Section("answer", "The verdict", [*verdict, _verdict_table(judged)]),
         Section("measured", "The measurement", [*_provenance(judged, data)]),

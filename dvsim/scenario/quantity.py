@@ -68,14 +68,18 @@ def read(text: object, dimension: str) -> Fraction:
         raise UnitError(f"must be a {name} such as '{example}', not {show(text)}")
     match = _QUANTITY.fullmatch(text)
     if not match:
-        raise UnitError(f"{show(text)} is not a {name}; write for example '{example}'")
+        point = re.sub(r"^(\s*[0-9]+),([0-9]{1,2}(?![0-9]))", r"\1.\2", text)
+        known = point != text and _QUANTITY.fullmatch(point)
+        hint = point.strip() if known and known[2] in UNITS[dimension] else None
+        said = f"{show(text)} is not a {name}"
+        raise UnitError(said if hint else f"{said}; write for example '{example}'", hint)
     number, unit = match.groups()
     if unit not in UNITS[dimension]:
         fault = f"{show(unit)} is not a" if unit else f"{show(text)} has no"
         fault += f" unit of {name}"
-        near = nearest_unit(unit, dimension) if unit else None
-        if near:
-            raise UnitError(fault, f"{number} {near}")
+        hint = _meant(number, unit, dimension) if unit else None
+        if hint:
+            raise UnitError(fault, hint)
         raise UnitError(f"{fault}; write for example '{example}'")
     if number.lstrip("+-") in ("nan", "inf"):
         raise UnitError(f"must be finite, not {show(text)}")
@@ -88,17 +92,82 @@ def read(text: object, dimension: str) -> Fraction:
 def nearest_unit(unit: str, dimension: str) -> str | None:
     """Return the unit of this dimension that was probably meant, if one is near.
 
+    A prefix alone is of bytes, or of seconds; what has no capital B, and is not called bits, is
+    meant in bytes, too.
+
     >>> [nearest_unit(*pair) for pair in (("nsec", "time"), ("Gbps", "rate"), ("GHz", "rate"))]
     ['ns', 'Gb/s', 'GB/s']
+    >>> nearest_unit("M", "size"), nearest_unit("mb", "size"), nearest_unit("m", "time")
+    ('MiB', 'MB', 'ms')
     """
     units = list(UNITS[dimension])
-    spelled = re.sub(r"sec(onds?)?", "s", re.sub(r"[Bb]ytes?", "B", unit))
+    spelled = unit.strip(".")
+    for long, short in _SPELLED.items():
+        spelled = re.sub(long, short, spelled, flags=re.IGNORECASE)
     if dimension == "rate":
-        spelled = re.sub(r"ps$", "/s", spelled)
+        spelled = re.sub(r"/?ps$", "/s", spelled)
+        spelled += "" if spelled.endswith("/s") else "/s"
+    elif dimension == "size":
+        spelled = re.sub(r"(/|p)s$", "", spelled)
+    elif dimension == "slope":
+        spelled += "" if spelled.endswith("/B") else "/B"
+    end = {"time": "s", "size": "B", "rate": "B/s", "slope": "s/B"}[dimension]
+    prefix = spelled.removesuffix("/s") if dimension == "rate" else spelled
+    prefix = prefix.removesuffix("/B") if dimension == "slope" else prefix
+    if len(prefix) <= 2 and (bare := _prefixed(prefix, end, dimension)) in units:
+        return bare
+    if spelled in units:
+        return spelled
     folded = [known for known in units if known.lower() == spelled.lower()]
-    close = spelled if spelled in units else next(iter(folded), None) or nearest(spelled, units)
-    same_prefix = (known for known in units if known in (unit[:1] + "B", unit[:1] + "B/s"))
-    return close or next(same_prefix, None)
+    of_bits = unit.lower().endswith("bps") and "Bps" not in unit
+    folded.sort(key=lambda known: ("b" in known) != of_bits)  # else rather bytes than bits
+    same_prefix = [known for known in units if known in (unit[:1] + "B", unit[:1] + "B/s")]
+    bytes_ = [known for known in units if "b" not in known]
+    return next(iter((*folded, *same_prefix)), None) or nearest(
+        spelled, bytes_ if "b" not in spelled else units
+    )
+
+
+_SPELLED = {
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "kibi": "Ki",
+    "mebi": "Mi",
+    "gibi": "Gi",
+    "micro-?": "u",
+    "milli-?": "m",
+    "nano-?": "n",
+    "pico-?": "p",
+    r"per ?(?=s|b)|p(?=sec)": "/",
+    r"(?<![a-z])sec(onds?|s)?|sec(onds?|s)?$|seconds?": "s",
+    "bytes?": "B",
+    "bits?": "bit",
+}
+_OTHER_TIMES = {"m(in(ute)?s?)?": 60, "h((ou)?rs?|ours?)?": 3600, "d(ays?)?": 86400}
+
+
+def _prefixed(prefix: str, end: str, dimension: str) -> str:
+    """Return the unit of a prefix alone: of memory in powers of two, as it is built."""
+    if dimension in ("time", "slope"):
+        return prefix.lower().replace("μ", "µ") + end
+    letter = prefix[:1].upper()
+    binary = dimension == "size" or prefix[1:].lower() == "i"
+    return letter + ("i" if binary and prefix[1:].lower() in ("", "i") else prefix[1:]) + end
+
+
+def _meant(number: str, unit: str, dimension: str) -> str | None:
+    """Return the quantity that was probably meant, in a unit that is one."""
+    if dimension in ("size", "rate") and re.match("ti", unit, re.IGNORECASE):  # no unit here
+        unit, number = f"Gi{unit[2:]}", f"{float(number) * 1024:.15g}"
+        if unit in UNITS[dimension]:
+            return f"{number} {unit}"
+    for word, seconds in _OTHER_TIMES.items() if dimension == "time" and unit not in "mM" else ():
+        if re.fullmatch(word, unit, re.IGNORECASE):
+            return f"{float(number) * seconds:.15g} s"
+    near = nearest_unit(unit, dimension)
+    return f"{number} {near}" if near else None
 
 
 def whole(value: Fraction, text: object, dimension: str) -> int:

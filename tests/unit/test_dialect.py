@@ -46,7 +46,7 @@ def test_raw_samples_are_read_alike(tmp_path, header):
 def test_a_comma_that_may_be_of_thousands_is_refused(tmp_path):
     path = tmp_path / "lab.csv"
     path.write_text("message_bytes;mean (msg/s)\n500;14,365\n3000;12,089\n")
-    with pytest.raises(ScenarioError, match="'14,365' is not a number; did you mean '14365'"):
+    with pytest.raises(ScenarioError, match=r"lab.csv:2: mean \(msg/s\): .* 14365 or 14.365"):
         read_lab(path)
 
 
@@ -64,9 +64,9 @@ def test_sizes_may_have_units_and_a_wrong_one_is_said_once(tmp_path):
 
 def test_consistency_reads_the_same_files(tmp_path):
     data = read_data([written(tmp_path, ";", comma=True, before="# bench\n")])
-    samples = {number.value for column in data.columns for number in column.samples}
-    assert samples == {14365.25, 12089.5}
+    means = {column.message_bytes: column.statistics["mean"].value for column in data.columns}
+    assert means == {500: 14365.25, 3000: 12089.5}
     path = tmp_path / "bytes.csv"
     path.write_bytes(b"rate\n\xff\n")
-    with pytest.raises(ScenarioError, match="line 2: byte 0xff is not UTF-8"):
+    with pytest.raises(ScenarioError, match=r"bytes\.csv:2: byte 0xff is not UTF-8"):
         read_data([path])

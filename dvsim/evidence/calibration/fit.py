@@ -14,6 +14,7 @@ from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import (
     Row,
+    headlines,
     mean_error,
     naive_error,
     of,
@@ -23,7 +24,8 @@ from dvsim.evidence.calibration.rows import (
 from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, search
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
-from dvsim.evidence.statistics import Floats
+from dvsim.evidence.lab.judge import unit_questions
+from dvsim.evidence.statistics import Floats, log_error
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
 from dvsim.study.design import Design, Plan, Trial, planned
@@ -78,6 +80,8 @@ class Fitting:
         knobs, outcome, known, uncertain: What was turned, where that has led, how well it is known,
             how far it can be off.
         errors: By ``fitted`` and ``held out``, with draws that the search has not seen.
+        statistics: What was fitted of each case: ``mean``, ``50%`` …
+        questions: What is to be looked at before the fit is believed.
     """
 
     base: Card
@@ -88,6 +92,8 @@ class Fitting:
     uncertain: Uncertain
     target: Target
     errors: Mapping[str, Errors]
+    statistics: tuple[str, ...]
+    questions: tuple[str, ...]
 
 
 class Fit(Design[Trial, Fitting]):
@@ -133,7 +139,7 @@ class Fit(Design[Trial, Fitting]):
     def plan(self) -> Plan[Trial, Fitting]:
         """Ask for what the search tries, for steps beside its end, and for runs that judge it."""
         card, target, knobs, how = self.card, self.target, self.knobs, self.how
-        every = target.fit | target.held_out
+        every = target.fit | target.held_out | target.predict
         start, low, high = logs(knobs)
         settings = {"starts": how.starts, "budget": how.budget, "seed": how.seed}
         result = yield from planned(
@@ -158,12 +164,19 @@ class Fit(Design[Trial, Fitting]):
             for split, places in (("fitted", target.fit), ("held out", target.held_out))
             if places
         }
+        statistics = tuple(dict.fromkeys(row.statistic for row in of(new, target.fit)))
         search_text = f"local search from {how.starts} starts; {self.command}"
-        source = f"least mean log error of mean, std and quantiles, {search_text}"
+        source = f"least mean log error of {', '.join(statistics)}, {search_text}"
+        firsts = headlines(of(old, target.fit | target.held_out)).values()
+        questions = unit_questions(
+            (target.cases[row.place].case.metric, log_error(row.simulated, row.measured))
+            for row in firsts
+        )
         fitted = _with_sources(fitted, knobs, doubt, target, source)
         title = f"{card.title}; fitted again"
         fitted = replace(fitted, name=f"{self.name}-{card.kind}", title=title)
-        return Fitting(card, fitted, tuple(knobs), result, tuple(certain), doubt, target, errors)
+        found = (tuple(knobs), result, tuple(certain), doubt, target, errors)
+        return Fitting(card, fitted, *found, statistics, tuple(questions))
 
     def loss(self, at: Floats) -> Plan[Trial, float]:
         """Ask for the fitted cases at the logarithms of the parameters, unless that was done."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
+from dvsim.evidence.calibration.uncertain import DRAWS
 from dvsim.evidence.headings import METRICS
 from dvsim.evidence.lab.data import shown
 from dvsim.study.number_text import four_digits
@@ -20,6 +21,8 @@ def fit_lines(fitting: Fitting) -> Iterator[str | Table]:
     files = " and ".join(data.path.name for data, _ in target.by_file(target.fit))
     head = f"{fitting.card.name}: {fitting.base.name} fitted to {target.names(target.fit)} B"
     yield f"{head} of {files}; {outcome.evaluations} evaluations, {len(outcome.ends)} starts"
+    yield from (f"  {question}" for question in fitting.questions)
+    yield f"  fitted of each case: {', '.join(fitting.statistics)}"
     yield f"  held out: {target.names(target.held_out) + ' B' if target.held_out else 'nothing'}"
     if target.missing:
         name, reason = target.missing[0]
@@ -65,24 +68,32 @@ def _parameters(fitting: Fitting) -> Iterator[str | Table]:
 
 def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     target, predicted = fitting.target, fitting.uncertain.predicted
-    held_out = [(at, predicted[at]) for at in sorted(predicted) if at in target.held_out]
-    if not held_out:
-        return
-    inside = sum(prediction.holds for _, prediction in held_out)
-    within = f"{inside} of {len(held_out)} within the 95 % interval of one run"
-    yield f"  held out and predicted: {within}"
-    held_out.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
-    units = [shown(METRICS[target.cases[at].case.metric]) for at, _ in held_out]
-    names = [
-        f"{target.cases[at].name}, {prediction.row.statistic}" + (", us" if unit == "us" else "")
-        for (at, prediction), (_, unit) in zip(held_out, units, strict=True)
-    ]
-    head = ("", "measured", "predicted", "95 %", "error", "")
+    held_out = [at for at in predicted if at in target.held_out]
+    asked = [at for at in predicted if at in target.predict]
+    if held_out:
+        inside = sum(predicted[at].holds for at in held_out)
+        within = f"{inside} of {len(held_out)} within the 95 % interval of one run"
+        yield f"  held out and predicted: {within}"
     rows = []
-    for name, (_, prediction), (factor, _) in zip(names, held_out, units, strict=True):
-        numbers = (prediction.row.measured, prediction.value, prediction.low, prediction.high)
-        measured, value, low, high = (four_digits(number / factor) for number in numbers)
-        error = f"{prediction.value / prediction.row.measured - 1:+.1%}"
-        outside = "" if prediction.holds else "outside"
+    for at in sorted((*held_out, *asked), key=lambda at: (target.cases[at].size, at)):
+        case, (row, *numbers) = target.cases[at], predicted[at]
+        factor, unit = shown(METRICS[case.case.metric])
+        name = f"{case.name}, {row.statistic}{', us' * (unit == 'us')}"
+        value, low, high = (four_digits(number / factor) for number in numbers)
+        if at in target.predict:
+            rows.append((name, "-", value, f"{low} to {high}", "", ""))
+            continue
+        error, outside = (
+            f"{numbers[0] / row.measured - 1:+.1%}",
+            "outside" * (not predicted[at].holds),
+        )
+        measured = four_digits(row.measured / factor)
         rows.append((name, measured, value, f"{low} to {high}", error, outside))
-    yield Table(head, rows, range(1, len(head) - 1))
+    head = ("", "measured", "predicted", "95 %", "error", "")
+    if rows:
+        yield Table(head, rows, range(1, len(head) - 1))
+    if asked:
+        yield (
+            f"  95 %: of one more run; a parametric bootstrap, {DRAWS:,} fits of measurements that "
+            "might have been, so the parameters' uncertainty is in it"
+        )

@@ -89,8 +89,14 @@ def search(
         begin = np.clip(first + jump, floor, ceiling)
         edges = np.where(begin + EDGE <= ceiling, EDGE, -EDGE)
         simplex = np.vstack([begin, begin + np.diag(edges)])
-        done = minimize(
-            loss,
+        tried: list[End] = []
+
+        def noted(at: Floats, tried: list[End] = tried) -> float:
+            tried.append(End(np.array(at, dtype=np.float64), float(loss(at))))
+            return tried[-1].loss
+
+        minimize(
+            noted,
             begin,
             method="Nelder-Mead",
             bounds=list(zip(floor, ceiling, strict=True)),
@@ -101,8 +107,9 @@ def search(
                 "fatol": 1e-4,
             },
         )
-        ends.append(End(np.asarray(done.x, dtype=np.float64), float(done.fun)))
-        spent += int(done.nfev)
+        # minimize forgets what it tried last when the budget ends
+        ends.append(min(tried, key=lambda end: end.loss))
+        spent += len(tried)
     return Outcome(min(ends, key=lambda end: end.loss), tuple(ends), spent)
 
 

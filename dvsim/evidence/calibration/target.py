@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer
+from dvsim.evidence.sheet import size_number
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
@@ -31,6 +33,7 @@ class Data:
         meta, taken: See `dvsim.evidence.lab`.
         scenarios: Names, paths or patterns; none takes the packaged ones that use the card.
         overrides: Applied to each of them, such as ``system.receivers=1``.
+        predict: Sizes to predict, which nobody has measured.
     """
 
     files: tuple[str | Path, ...]
@@ -38,6 +41,7 @@ class Data:
     taken: Taken | None = None
     scenarios: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
+    predict: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Target:
         role: Where the card is in the scenarios.
         missing: Cases that cannot be simulated, by name, with the reason.
         taken: Of `Data`.
+        predict: Places of cases that were not measured, whose statistics are not known.
     """
 
     cases: tuple[Asked, ...]
@@ -83,6 +88,7 @@ class Target:
     role: str
     missing: tuple[tuple[str, str], ...] = ()
     taken: Taken | None = None
+    predict: frozenset[int] = frozenset()
 
     def by_file(self, places: frozenset[int]) -> list[tuple[LabData, frozenset[int]]]:
         """Return the files of some cases, with the places of each."""
@@ -146,8 +152,37 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     if both:
         message = f"{cases[both[0]].key} is fitted; what is held out must not be"
         raise ScenarioError.at(Argument("hold_out"), message)
+    many = len(cases)
+    cases += _unmeasured(data, cases, scenarios, fitted)
     roles = {_role(card, case.scenario) for case in cases}
-    return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken)
+    predict = frozenset(range(many, len(cases)))
+    return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken, predict)
+
+
+def _unmeasured(
+    data: Data, cases: Sequence[Asked], scenarios: Sequence[Spec], fitted: frozenset[int]
+) -> list[Asked]:
+    """Return what is to be predicted: each size, for each kind of case that was fitted."""
+    found = []
+    kinds = {
+        (cases[at].case.metric, *cases[at].case.keys.items()): cases[at] for at in sorted(fitted)
+    }
+    argument = Argument("predict")
+    for text in data.predict:
+        size = size_number(text)
+        if size is None:
+            raise ScenarioError.at(argument, f"'{text}' is no size; write 5000, or '5 KB'")
+        for like in kinds.values():
+            unknown = {"mean": math.nan}
+            case = replace(
+                like.case, label="", message_bytes=size, count=None, statistics=unknown, values=None
+            )
+            near = [one.scenario for one in kinds.values() if one is like]
+            answered = answer(case, [*near, *scenarios], like.data, data.taken)
+            if isinstance(answered, str):
+                raise ScenarioError.at(argument, f"{size:,} B cannot be simulated: {answered}")
+            found.append(Asked(like.data, case, answered))
+    return found
 
 
 def with_card(scenario: Spec, old: Card, new: Card) -> Spec:

@@ -112,7 +112,8 @@ def uncertain(
 
 def _usable(row: Row) -> bool:
     """Return whether a statistic has logarithms."""
-    return row.measured > 0 and row.runs.size > 1 and bool((row.runs > 0).all())
+    measured = row.measured > 0 or math.isnan(row.measured)  # or is to be predicted
+    return measured and row.runs.size > 1 and bool((row.runs > 0).all())
 
 
 def _residuals(row: Row) -> Floats:

@@ -1,25 +1,36 @@
-"""From files to what is examined: summaries in long form, tables, raw samples, workloads.
+"""From files to what is examined: summaries in any form, tables, raw samples, workloads.
 
-A file with the headings ``statistic`` and ``value`` is a summary, one row per printed number. One
-with ``statistic`` alone is a table of several numbers side by side. Any other is raw samples: each
-column whose cells are numbers is one; if a heading says that it is an average, a difference or a
-ratio of others, its rows are looked at as a table, too.
+What `dvsim.evidence.summary` calls a summary is one. A file with a heading ``statistic`` and
+several numbers side by side is a table. Any other is raw samples: each column whose cells are
+numbers is one; if a heading says that it is an average, a difference or a ratio of others, its rows
+are looked at as a table, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError, nearest
 from dvsim.evidence.consistency.grid import some
 from dvsim.evidence.consistency.relations import has_derived
 from dvsim.evidence.consistency.types import Column, Data, Line, Workload
-from dvsim.evidence.sheet import Printed, Sheet, number_of, open_sheet, whole_number
-from dvsim.evidence.statistics import STATISTICS, SYNONYMS, share_of
+from dvsim.evidence.headings import SIZES, split_heading, unit_of
+from dvsim.evidence.sheet import (
+    Printed,
+    Sheet,
+    Unclear,
+    open_sheet,
+    quantity_of,
+    size_number,
+    whole_number,
+)
+from dvsim.evidence.summary import Number, form_of, scaled
+from dvsim.evidence.summary import numbers as numbers_of
+from dvsim.scenario.quantity import UnitError
 
-SIZE = ("message_bytes", "size")
 NAME = ("published_column", "column")
 KEPT = 96
 """Distinct values of a raw column that are kept; more would not make any finding stronger."""
@@ -51,13 +62,18 @@ def read_data(sources: Iterable[Any]) -> Data:
             headings = sheet.headings
             if "statistic" not in headings:
                 _refuse_misspelt(sheet)
-            if "statistic" in headings and ("value" in headings or _heading(sheet, NAME)):
-                columns += _summary(sheet, name, faults)
-                numbers += len(sheet.rows)
+            form = form_of(sheet)
+            derived = has_derived(headings)
+            given = list(numbers_of(sheet, form, faults)) if form else []
+            if form == "wide" and derived and len({number.statistic for number in given}) < 2:
+                form = ""  # a column of averages, beside those that it is the average of
+            if form or ("statistic" in headings and _heading(sheet, NAME)):
+                columns += _summary(sheet, name, form, given, faults)
+                numbers += len(given)
                 continue
-            at = [headings.index(name) for name in _numeric(sheet) if name not in SIZE]
+            at = [headings.index(name) for name in _numeric(sheet) if name not in SIZES]
             numbers += sum(row[column] != "" for _, row in sheet.rows for column in at)
-            if "statistic" in headings or (has_derived(headings) and len(sheet.rows) <= ROWS):
+            if "statistic" in headings or (derived and len(sheet.rows) <= ROWS):
                 tables[name] = _table(sheet, faults)
             if "statistic" not in headings:
                 columns += _samples(sheet, name)
@@ -76,7 +92,7 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
             there twice.
     """
     sheet = open_sheet(source)
-    size = _needed(sheet, SIZE)
+    size = _needed(sheet, SIZES)
     messages = _needed(sheet, ("messages",))
     iterations = _heading(sheet, ("iterations",))
     faults: list[Fault] = []
@@ -84,7 +100,7 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
     for line, cells in sheet.cells:
         numbers = []
         for heading in filter(None, (size, messages, iterations)):
-            number = whole_number(cells[heading])
+            number = (size_number if heading == size else whole_number)(cells[heading])
             if number is None:
                 message = f"must be a whole number above 0, is '{cells[heading]}'"
                 faults.append(sheet.fault(line, heading, message))
@@ -99,48 +115,70 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
     return workloads
 
 
-def _summary(sheet: Sheet, name: str, faults: list[Fault]) -> list[Column]:
-    """Return the columns of a summary in long form."""
-    heading, value = _needed(sheet, NAME), _needed(sheet, ("value",))
-    size, transport = _heading(sheet, SIZE), _heading(sheet, ("transport",))
+def _summary(
+    sheet: Sheet, name: str, form: str, given: Sequence[Number], faults: list[Fault]
+) -> list[Column]:
+    """Return the columns of a summary."""
+    if not form:
+        _needed(sheet, ("value",))
+    if form == "long":
+        _needed(sheet, NAME)
     results: dict[tuple[str, int | None, str], dict[str, Printed]] = {}
-    for line, cells in sheet.cells:
-        statistic, number = cells["statistic"], number_of(cells[value])
-        if statistic not in {"count", "mean", "std"} and share_of(statistic) is None:
-            message = f"'{statistic}' is no statistic; they are count, mean, std, min, N% and max"
-            faults.append(sheet.fault(line, "statistic", message, _statistic_like(statistic)))
-        if number is None:
-            faults.append(_no_number(sheet, line, value, cells[value]))
-        elif statistic in {"count", "std"} and number.value < 0:
-            message = f"a {statistic} is not negative, this is {cells[value]}"
-            faults.append(sheet.fault(line, value, message))
-        bytes_ = _size(sheet, line, size, cells, faults)
-        key = (cells[transport] if transport else name, bytes_, cells[heading])
-        statistics = results.setdefault(key, {})
-        if statistic in statistics:
-            message = f"'{statistic}' of column '{cells[heading]}' is there twice"
+    units: dict[Any, str | None] = {}
+    for number in given:
+        line, row = number.line, number.row
+        wrong = partial(sheet.fault, line, number.heading)
+        size = next((key for key in SIZES if key in row), None)
+        bytes_ = _size(sheet, line, size, row, faults)
+        apart = [text for key, text in row.items() if key not in (*SIZES, "transport", "unit")]
+        if form == "long":
+            label = next(row[key] for key in NAME if key in row)
+        else:
+            label = " ".join(filter(None, [number.name, *apart])) or f"line {line}"
+        case = (row.get("transport") or name, bytes_, label)
+        own = number.unit if _of_messages(number.unit) else None
+        common = None
+        if number.statistic != "count":
+            common = units.setdefault(case, number.unit or quantity_of(number.text)[1])
+        printed = scaled(number.text, common, own if common else None)
+        if printed is None:
+            faults.append(sheet.no_number(line, number.heading, number.text))
+        elif printed.value < 0 and (
+            number.statistic in {"count", "std"} or _of_messages(number.unit)
+        ):
+            faults.append(wrong(f"a {number.statistic} is not negative, this is {number.text}"))
+        statistics = results.setdefault(case, {})
+        if number.statistic in statistics:
+            message = f"'{number.statistic}' of column '{label}' is there twice"
             faults.append(sheet.fault(line, "statistic", message))
-        if number is not None:
-            statistics[statistic] = number
+        if printed is not None:
+            statistics[number.statistic] = printed
     return _with_decimals(
         Column(group, column, bytes_, statistics)
         for (group, bytes_, column), statistics in results.items()
     )
 
 
+def _of_messages(unit: str | None) -> bool:
+    try:
+        return unit is not None and bool(unit_of(unit))
+    except UnitError:
+        return False
+
+
 def _table(sheet: Sheet, faults: list[Fault]) -> tuple[Line, ...]:
     """Return the rows of a table; what is no number is part of the row's name."""
-    size = _heading(sheet, SIZE)
-    numeric = [name for name in _numeric(sheet) if name != size]
+    size = _heading(sheet, SIZES)
+    numeric = {name: unit for name, unit in _numeric(sheet).items() if name != size}
     lines = []
     for line, cells in sheet.cells:
         numbers = {}
-        for heading in numeric:
-            number = number_of(cells[heading])
+        for heading, unit in numeric.items():
+            number = scaled(cells[heading], unit)
             if number is not None:
                 numbers[heading] = number
             elif cells[heading]:
-                faults.append(_no_number(sheet, line, heading, cells[heading]))
+                faults.append(sheet.no_number(line, heading, cells[heading]))
         label = " ".join(text for name, text in cells.items() if name not in numeric)
         bytes_ = _size(sheet, line, size, cells, faults)
         lines.append(Line(label or f"line {line}", bytes_, cells.get("statistic", ""), numbers))
@@ -151,18 +189,18 @@ def _samples(sheet: Sheet, name: str) -> list[Column]:
     """Return the numeric columns of raw samples."""
     faults: list[Fault] = []
     columns = []
-    numeric = set(_numeric(sheet)) - set(SIZE)
+    numeric = _numeric(sheet)
     for at, heading in enumerate(sheet.headings):
-        if heading not in numeric:
+        if heading not in numeric or heading in SIZES:
             continue
         first = {row[at]: line for line, row in reversed(sheet.rows)}  # text -> its first line
         numbers: dict[float, Printed] = {}
         for text, line in first.items():
-            number = number_of(text)
+            number = scaled(text, numeric[heading])
             if number is not None:
                 numbers[number.value] = number
             elif text:
-                faults.append(_no_number(sheet, line, heading, text))
+                faults.append(sheet.no_number(line, heading, text))
         columns.append(Column(name, heading, None, {}, _kept(numbers)))
     if faults:
         raise ScenarioError(sorted(faults, key=lambda fault: fault.line or 0))
@@ -198,14 +236,16 @@ def _kept(numbers: Mapping[float, Printed]) -> tuple[Printed, ...]:
     return tuple(numbers[value] for value in values)
 
 
-def _numeric(sheet: Sheet) -> list[str]:
-    """Return the headings whose first cell that is not empty is a number."""
-    names = []
+def _numeric(sheet: Sheet) -> dict[str, str | None]:
+    """Return the headings whose first cell that is not empty is a number, with their units."""
+    found = {}
     for at, heading in enumerate(sheet.headings):
         first = next((row[at] for _, row in sheet.rows if row[at]), "")
-        if number_of(first) is not None:
-            names.append(heading)
-    return names
+        unit = split_heading(heading)[1] or quantity_of(first)[1]
+        bare = unit is None or quantity_of(first)[1] is None or _of_messages(unit)
+        if isinstance(first, Unclear) or (bare and scaled(first, unit) is not None):
+            found[heading] = unit
+    return found
 
 
 def _size(
@@ -213,24 +253,11 @@ def _size(
 ) -> int | None:
     if size is None:
         return None
-    number = whole_number(cells[size])
+    number = size_number(cells[size])
     if number is None:
         message = f"must be a whole number of bytes above 0, is '{cells[size]}'"
         faults.append(sheet.fault(line, size, message))
     return number
-
-
-def _no_number(sheet: Sheet, line: int, key: str, text: str) -> Fault:
-    plain = text.replace(",", "")
-    hint = plain if plain != text and number_of(plain) is not None else None
-    return sheet.fault(line, key, f"'{text}' is not a number" if text else "is empty", hint)
-
-
-def _statistic_like(text: str) -> str | None:
-    lower = text.strip().lower()
-    if lower[:1] == "p" and share_of(f"{lower[1:]}%") is not None:
-        return f"{lower[1:]}%"
-    return SYNONYMS.get(lower) or nearest(lower, STATISTICS)
 
 
 def _heading(sheet: Sheet, names: tuple[str, ...]) -> str | None:

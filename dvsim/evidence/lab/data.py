@@ -27,6 +27,7 @@ def shown(unit: str) -> tuple[float, str]:
 
 
 NOT_STATED = "not stated"
+SUM = "sum"  # as a column: all receivers of a run, or all programs of a log, together
 SAME = 0.01  # intervals and batches that differ by less are the same
 
 
@@ -162,7 +163,7 @@ class Lab(Table):
         loop: ``open`` or ``closed``.
         origin: ``measured``, ``quoted`` or ``digitised``.
         metric, unit, message_bytes, column: Where the file does not say them; `column` is that of
-            the run to compare with.
+            the run to compare with, or `SUM`.
         rounding: Half of the last place, in the unit of the file.
         sample, counts: By transport; an empty key is all of them.
         tolerance: By what is judged.
@@ -201,10 +202,12 @@ class About(Lab):
     Args:
         file: Where this was read; None if there is no such file.
         declared: Which of the tolerances are written there and not the default.
+        lines: The line of each key there.
     """
 
     file: Path | None = None
     declared: tuple[str, ...] = ()
+    lines: Mapping[str, int | None] = field(default_factory=dict)
 
     def of(self, table: Mapping[str, str], transport: str) -> str | None:
         """Return what a table says of a transport."""

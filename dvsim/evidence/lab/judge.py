@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,16 @@ from dvsim.evidence.lab.ratios import (
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 
+NEAR = 1.25  # how far a factor may be from one of units, in each case
+FACTORS = {
+    8: "bits and bytes differ by 8",
+    60: "minutes and seconds differ by 60",
+    1000: "a prefix (k, m, M), or 1,024, is that far from the next",
+    8000: "kilobits and bytes differ by 8,000",
+    1_000_000: "two prefixes are that far apart",
+    8_000_000: "megabits and bytes differ by 8,000,000",
+    1_000_000_000: "three prefixes are that far apart",
+}
 ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
 
 
@@ -41,6 +52,7 @@ class Judged:
         ratios, crossovers: Between cases.
         baseline: The naive rival.
         limits: What these data cannot show.
+        questions: What is to be looked at before the verdict is believed.
     """
 
     file: str
@@ -55,6 +67,7 @@ class Judged:
     crossovers: tuple[Crossover, ...]
     baseline: Baseline | None
     limits: tuple[str, ...]
+    questions: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -119,7 +132,38 @@ def judge(
         crossovers=tuple(crossovers(cases, tolerances.ratio)),
         baseline=baseline(cases),
         limits=(*_limits(data, cases), *_named_in_vain(data, result)),
+        questions=tuple(unit_questions((case.metric, _middle(case)) for case in cases)),
     )
+
+
+def unit_questions(errors: Iterable[tuple[str, float | None]]) -> Iterator[str]:
+    """Yield a question for each metric that is off by one factor of units in all its cases.
+
+    Args:
+        errors: Of each case the metric, and the logarithm of simulated over measured.
+    """
+    by: dict[str, list[float | None]] = {}
+    for metric, error in errors:
+        by.setdefault(metric, []).append(error)
+    for metric, some in by.items():
+        logs = [error for error in some if error is not None]
+        for factor in FACTORS if len(logs) == len(some) else ():
+            off = [abs(abs(error) - math.log(factor)) for error in logs]
+            alike = min(logs) > 0 or max(logs) < 0
+            # one case says little of a small factor; chance makes no thousand
+            if alike and max(off) <= math.log(NEAR) and (len(logs) > 1 or factor >= 1000):
+                larger = "larger" if logs[0] > 0 else "smaller"
+                many = f"all {len(logs)} cases" if len(logs) > 1 else "the one case"
+                yield (
+                    f"is the unit right? The simulated {metric} is about {factor:,} times {larger} "
+                    f"in {many}: {FACTORS[factor]}"
+                )
+                break
+
+
+def _middle(case: Compared) -> float | None:
+    rows = [row for name in ("mean", "50%") if (row := case.row(name)) is not None]
+    return rows[0].log_error if rows else None
 
 
 def _fitted_columns(

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, cast
 
 from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError, nearest
-from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
+from dvsim.evidence.headings import SIZES
+from dvsim.evidence.lab.data import NOT_STATED, SUM, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
-from dvsim.evidence.lab.summaries import SIZES
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
@@ -19,6 +19,7 @@ from dvsim.study.run import Run
 
 Taken = Literal["mean", "same"]
 OTHER = "another transport"
+NO_SIZE = "no run with messages"
 
 
 class Pair(NamedTuple):
@@ -47,6 +48,7 @@ def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | No
     Raises:
         ScenarioError: If no case has a run, or samples are unlike.
     """
+    _check_column([result.scenario for result in results], data)
     pairs: list[Pair] = []
     missing: list[tuple[Case, str]] = []
     for case in data.cases:
@@ -58,10 +60,7 @@ def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | No
             missing.append((case, reasons[0] if reasons else "no such scenario was run"))
     if not pairs:
         case, reason = missing[0]
-        message = f"none of its cases was simulated; {case.name}: {reason}"
-        raise ScenarioError.at(
-            data.path, message, hint=_near([result.scenario for result in results], data)
-        )
+        raise _nothing([result.scenario for result in results], data, case, reason)
     return Matched(pairs, missing)
 
 
@@ -78,9 +77,8 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     reasons = [[why_not(item, case, data, taken) for case in data.cases] for item in asked]
     kept = [item for item, whys in zip(asked, reasons, strict=True) if not all(whys)]
     if not kept:
-        reason = reasons[0][0]
-        message = f"none of its cases was simulated; {data.cases[0].name}: {reason}"
-        raise ScenarioError.at(data.path, message, hint=_near(scenarios, data))
+        raise _nothing(scenarios, data, data.cases[0], reasons[0][0])
+    _check_column(kept, data)
     _one_size(kept, data)
     return kept
 
@@ -149,10 +147,10 @@ def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | N
     named |= {scenario.reference.transport} if scenario.reference else set()
     if case.keys.get("transport", "") not in named:
         return f"{scenario.name} has {OTHER}"
-    if case.message_bytes not in (None, scenario.workload.message_bytes):
-        return f"no run with messages of {case.message_bytes:,} B"
     if case.metric != "rate":
         return f"{scenario.name} has rates at the receivers, no {case.metric}"
+    if case.message_bytes not in (None, scenario.workload.message_bytes):
+        return f"{NO_SIZE} of {case.message_bytes:,} B"
     case, own = _as_declared(case, scenario, data), probe_sample(scenario)
     if _again(case.sample, own) is None:
         _alike(case, own, scenario.name, taken)
@@ -176,7 +174,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     scenario = run.scenario
     case = _as_declared(case, scenario, data)
     columns = list(scenario.probe.columns)
-    named = [label for label in (data.about.column, case.label) if label in columns]
+    named = [label for label in (data.about.column, case.label) if label in (*columns, SUM)]
     own_words = "pieces" if is_reference(scenario, data) else "messages"
     declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
     counted = declared if declared in scenario.readings else "messages"
@@ -259,8 +257,7 @@ def _again(lab: Sample, own: Sample) -> float | None:
     """Return the interval in which a run must be counted again; None if it need, or can, not."""
     if lab.kind != "interval" or lab.alike(own):
         return None
-    finer = own.kind == "batch" or own.size * 2 <= lab.size
-    return lab.size if finer else None
+    return lab.size if own.kind == "batch" or own.size < lab.size else None
 
 
 def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
@@ -286,18 +283,32 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
         option,
         " mean compares only means, ",
         option,
-        f' same compares everything; if the samples are alike, write sample = "{own}" into [lab]',
+        " same compares everything",
+        "" if known else f'; if the samples are alike, write sample = "{own}" into [lab]',
     )
     raise ScenarioError.at(case.where, message, case.name)
 
 
-def _near(scenarios: Sequence[Spec], data: LabData) -> str | None:
-    """Return the nearest size that is simulated, if it is sizes that differ."""
+def _check_column(scenarios: Sequence[Spec], data: LabData) -> None:
+    """Refuse a column of ``[lab]`` that no scenario has."""
+    about = data.about
+    columns = [name for system in systems_of(scenarios) for name in system.probe.columns]
+    known = list(dict.fromkeys([*columns, SUM])) if columns else []
+    if about.column is not None and about.column not in known:
+        there = f"; there are {', '.join(known)}" if known else ", as these scenarios have none"
+        message = f"'{about.column}' is no column of a run{there}"
+        line = about.lines.get("column")
+        hint = nearest(about.column, known)
+        raise ScenarioError.at(about.file or data.path, message, "lab.column", line=line, hint=hint)
+
+
+def _nothing(scenarios: Sequence[Spec], data: LabData, case: Case, reason: str) -> ScenarioError:
+    """Return the fault that no case was simulated, with the nearest size if sizes differ."""
     points = [scenario.at(point) for scenario in scenarios for point in range(len(scenario.points))]
-    own = (point.get("message_bytes") for point in points)
-    sizes = {size for size in own if isinstance(size, int)}
+    sizes = {size for point in points if isinstance(size := point.get("message_bytes"), int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}
-    if not wanted or wanted & sizes or not sizes:
-        return None
-    first = min(wanted)
-    return f"{min(sizes, key=lambda size: abs(size - first))} B"
+    hint = None
+    if reason.startswith(NO_SIZE) and wanted and sizes and not wanted & sizes:
+        hint = f"{min(sizes, key=lambda size: abs(size - min(wanted)))} B"
+    message = f"none of its cases was simulated; {case.name}: {reason}"
+    return ScenarioError.at(data.path, message, hint=hint)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dvsim.errors import ScenarioError, nearest
-from dvsim.evidence.dialect import encoding_fault
 from dvsim.evidence.headings import Metric
 from dvsim.evidence.lab.data import About, Case, Sample
-from dvsim.evidence.statistics import statistics_of
+from dvsim.evidence.sheet import text_of
+from dvsim.evidence.statistics import quantiles_of, statistics_of
 
 INTERVAL_S = 10.0
 MS = 1e-3
@@ -50,10 +51,8 @@ def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
 
 def _result(path: Path) -> dict[str, Any]:
     try:
-        result = json.loads(path.read_text(encoding="utf-8-sig"))
+        result = json.loads(text_of(path))
         json.dumps(result, ensure_ascii=False).encode()  # JSON can spell what is no text
-    except UnicodeDecodeError:
-        raise ScenarioError([encoding_fault(path)]) from None
     except json.JSONDecodeError as error:
         raise ScenarioError.at(path, f"is not JSON: {error.msg}", line=error.lineno) from None
     except UnicodeEncodeError:
@@ -98,6 +97,17 @@ def _latencies(
             if number is not None:
                 _check(path, f"{name}{end}", number)
                 results[statistic] = float(number) * MS
+        names = {statistic: f"{name}{end}" for end, statistic in QUANTILES.items()}
+        ordered = [
+            word for _, word in sorted(quantiles_of({word: word for word in results}).items())
+        ]
+        pairs = [
+            *pairwise(ordered),
+            *([("mean", "max")] if {"mean", "max"} <= set(results) else []),
+        ]
+        for low, high in pairs:
+            if results[high] < results[low]:
+                raise ScenarioError.at(path, f"is smaller than the {low}", names[high])
         if any(results.values()):
             yield Case(str(path), "", keys, size, metric, Sample("message"), None, results)
 

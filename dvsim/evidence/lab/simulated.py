@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.evidence.lab.data import Case, Sample
+from dvsim.evidence.lab.data import SUM, Case, Sample
 from dvsim.evidence.statistics import Floats, statistic
 from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.points import PointsStudy
@@ -87,48 +87,77 @@ def rates(
 
     Args:
         run: Of a system.
-        labels: Columns of its probe; several are put together.
+        labels: Columns of its probe; several are put together. `SUM` alone adds all receivers up.
         counted: ``pieces`` or ``messages``.
         interval_s: Count again in intervals of so many seconds; None takes the samples as they are.
     """
+    columns = run.scenario.probe.columns
+    if list(labels) == [SUM]:
+        used = {number for column in columns.values() for number in column.iterations}
+        rows = run.samples[run.samples["iteration"].isin(used)]
+        found = [(int(str(number)), part) for number, part in rows.groupby("replication")]
+    else:
+        found = [item for label in labels for item in column_samples(run.samples, columns[label])]
     results: dict[int, list[Floats]] = {}
     counts = np.zeros(2)
-    for label in labels:
-        for replication, rows in column_samples(run.samples, run.scenario.probe.columns[label]):
-            counts += [rows[counted].sum(), rows["messages"].sum()]
-            values = (
-                column_rates(rows, counted)
-                if interval_s is None
-                else np.concatenate(list(_again(rows, counted, interval_s)))
+    for replication, rows in found:
+        counts += [rows[counted].sum(), rows["messages"].sum()]
+        values = (
+            column_rates(rows, counted)
+            if interval_s is None
+            else np.concatenate(
+                [
+                    _again(part, counted, interval_s)
+                    for _, part in rows.groupby("iteration", sort=False)
+                ]
             )
-            results.setdefault(replication, []).append(values)
+        )
+        results.setdefault(replication, []).append(values)
     per_message = float(counts[0] / counts[1]) if counts[1] else 1.0
     return [np.sort(np.concatenate(parts)) for parts in results.values()], per_message
 
 
-def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Iterator[Floats]:
-    """Yield the rates of each iteration in other intervals; a last part of one is left out."""
-    for _, part in rows.groupby("iteration", sort=False):
-        yield in_intervals(
+def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Floats:
+    """Return the rates of an iteration, all receivers of it together, in other intervals."""
+    begin = rows["start_ps"].min() / PS_PER_S
+    end = (rows["start_ps"] + rows["duration_ps"]).max() / PS_PER_S
+    parts = [
+        in_intervals(
             part["start_ps"].to_numpy() / PS_PER_S,
             part["duration_ps"].to_numpy() / PS_PER_S,
             part[counted].to_numpy(dtype=np.float64),
             interval_s,
+            (begin, end),
         )
+        for _, part in rows.sort_values("start_ps", kind="stable").groupby("receiver")
+    ]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
 
-def in_intervals(start_s: Floats, duration_s: Floats, counts: Floats, interval_s: float) -> Floats:
+def in_intervals(
+    start_s: Floats,
+    duration_s: Floats,
+    counts: Floats,
+    interval_s: float,
+    span_s: tuple[float, float] | None = None,
+) -> Floats:
     """Return counts per second in equal intervals; what a sample has came evenly in it.
+
+    A last part of an interval is left out. `span_s` is from when to when, else from the first
+    sample to the end of the last.
 
     >>> import numpy as np
     >>> in_intervals(np.array([0.0, 1.0]), np.array([1.0, 3.0]), np.array([8.0, 6.0]), 2.0).tolist()
     [5.0, 2.0]
     """
-    ends = start_s + duration_s
-    whole = int((ends[-1] - start_s[0]) / interval_s * (1 + 1e-9))
-    grid = start_s[0] + np.arange(whole + 1) * interval_s
+    # whole picoseconds: the ends of samples and intervals that are the same must be so exactly,
+    # or an interval in which nothing came has a trace of its neighbour
+    start, step = np.rint(start_s * PS_PER_S), float(round(interval_s * PS_PER_S))
+    ends = start + np.rint(duration_s * PS_PER_S)
+    first, last = (start[0], ends[-1]) if span_s is None else np.rint(np.array(span_s) * PS_PER_S)
+    grid = first + np.arange(int((last - first) / step * (1 + 1e-9)) + 1) * step
     # between two samples nothing comes, so each has its own beginning
-    times = np.column_stack([start_s, ends]).ravel()
+    times = np.column_stack([start, ends]).ravel()
     passed = np.cumsum(counts)
     sums = np.column_stack([passed - counts, passed]).ravel()
     steps: Floats = np.diff(np.interp(grid, times, sums)) / interval_s
@@ -139,13 +168,20 @@ def of_run(
     run: Run, case: Case, labels: Sequence[str], counted: str, interval_s: float | None
 ) -> Simulated:
     """Return what a run of a system has beside a case."""
-    replications, per_message = rates(run, labels, counted, interval_s)
     sample = probe_sample(run.scenario)
+    if list(labels) == [SUM] and interval_s is None and sample.kind == "interval":
+        interval_s = sample.size  # in which receivers are added up
+    replications, per_message = rates(run, labels, counted, interval_s)
     notes: tuple[str, ...] = ()
     if interval_s is not None:
-        notes = (f"samples of {sample} were counted again in intervals of {interval_s:g} s",)
+        again = f"samples of {sample} were counted again in intervals of {interval_s:g} s"
+        notes = () if interval_s == sample.size else (again,)
         sample = Sample("interval", interval_s)
-    names = [_column_text(label, run.scenario.probe.columns[label]) for label in labels]
+    columns = run.scenario.probe.columns
+    names = [
+        "all receivers together" if label == SUM else _column_text(label, columns[label])
+        for label in labels
+    ]
     kept = [values for values in replications if values.size]
     runs = {
         name: np.array([statistic(values, name) for values in kept]) for name in case.statistics
