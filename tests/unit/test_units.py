@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dvsim.scenario.quantity import UNITS
+from dvsim.scenario.quantity import UNITS, read
 from dvsim.scenario.units import Law, UnitError, format_value, parse
 
 INT64 = st.integers(0, 2**63 - 1)
@@ -60,14 +60,15 @@ def test_what_is_read(text, dimension, value):
         ("10 gb/s", "rate", "'gb/s' is not a unit of rate; did you mean '10 GB/s'?"),
         ("46 nsec", "time", "'nsec' is not a unit of time; did you mean '46 ns'?"),
         ("46 MS", "time", "'MS' is not a unit of time; did you mean '46 ms'?"),
-        ("5 min", "time", "'min' is not a unit of time; write for example '46 us'"),
+        ("5 min", "time", "'min' is not a unit of time; did you mean '300 s'?"),
         (4.4, "rate", "4.4 has no unit of rate; write for example '4.4 GB/s'"),
         ("4.4", "rate", "'4.4' has no unit of rate; write for example '4.4 GB/s'"),
         (46, "law", "46 has no unit of time; write for example '46 us'"),
         ("fast", "time", "'fast' is not a time; write for example '46 us'"),
         ("", "time", "'' is not a time; write for example '46 us'"),
         ("٣ ms", "time", "'٣ ms' is not a time; write for example '46 us'"),
-        ("1,5 ms", "time", "'1,5 ms' is not a time; write for example '46 us'"),
+        ("1,5 ms", "time", "'1,5 ms' is not a time; did you mean '1.5 ms'?"),
+        ("64,000 B", "size", "'64,000 B' is not a size; write for example '128 KiB'"),
         (True, "rate", "must be a rate such as '4.4 GB/s', not true"),
         ([1], "size", "must be a size such as '128 KiB', not a list"),
         ("-5 ms", "time", "must not be negative, is '-5 ms'"),
@@ -188,3 +189,42 @@ def test_every_unit_of_the_table_is_read():
     for dimension in ("size", "time", "rate"):
         for unit in UNITS[dimension]:
             assert parse(f"8000 {unit}", dimension) > 0
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "meant"),
+    [
+        ("size", "64M", "64 MiB"),
+        ("size", "64m", "64 MiB"),
+        ("size", "64 K", "64 KiB"),
+        ("size", "64 G", "64 GiB"),
+        ("size", "64 mb", "64 MB"),
+        ("size", "64 mib", "64 MiB"),
+        ("size", "64 MByte", "64 MB"),
+        ("size", "64 mebibytes", "64 MiB"),
+        ("size", "64 MB/s", "64 MB"),
+        ("size", "64 Mbits", "64 Mbit"),
+        ("size", "1 TiB", "1024 GiB"),
+        ("time", "5 m", "5 ms"),
+        ("time", "5 minutes", "300 s"),
+        ("time", "2 h", "7200 s"),
+        ("time", "5 u", "5 us"),
+        ("time", "5 microseconds", "5 us"),
+        ("time", "5 micro-s", "5 us"),
+        ("time", "5 secs", "5 s"),
+        ("rate", "10 G", "10 GB/s"),
+        ("rate", "10 Gbit", "10 Gbit/s"),
+        ("rate", "10 gbps", "10 Gb/s"),
+        ("rate", "10 GBps", "10 GB/s"),
+        ("rate", "10 mb/s", "10 MB/s"),
+        ("rate", "10 Mbytes/sec", "10 MB/s"),
+        ("rate", "10 GiB", "10 GiB/s"),
+        ("slope", "3.3 ns", "3.3 ns/B"),
+        ("slope", "3.3 ns/byte", "3.3 ns/B"),
+    ],
+)
+def test_a_hint_is_what_was_most_likely_meant(dimension, text, meant):
+    with pytest.raises(UnitError) as caught:
+        read(text, dimension)
+    assert caught.value.hint == meant
+    assert read(meant, dimension) > 0

@@ -152,10 +152,10 @@ def in_intervals(
     """
     # whole picoseconds: the ends of samples and intervals that are the same must be so exactly,
     # or an interval in which nothing came has a trace of its neighbour
-    start, step = np.rint(start_s * PS_PER_S), float(round(interval_s * PS_PER_S))
+    start, step = np.rint(start_s * PS_PER_S), interval_s * PS_PER_S
     ends = start + np.rint(duration_s * PS_PER_S)
     first, last = (start[0], ends[-1]) if span_s is None else np.rint(np.array(span_s) * PS_PER_S)
-    grid = first + np.arange(int((last - first) / step * (1 + 1e-9)) + 1) * step
+    grid = first + np.rint(np.arange(int((last - first) / step * (1 + 1e-9)) + 1) * step)
     # between two samples nothing comes, so each has its own beginning
     times = np.column_stack([start, ends]).ravel()
     passed = np.cumsum(counts)
