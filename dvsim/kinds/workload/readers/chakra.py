@@ -96,7 +96,6 @@ def _group(node: Node) -> str:
 
 
 def _nodes(path: Path, rank: int, program: Program) -> list[Node]:
-    """Return the nodes of a file, each behind those that it waits for."""
     nodes: dict[int, Node] = {}
     with of_rank(rank, lambda: len(nodes), "node"):
         for node in nodes_of(path):
@@ -107,7 +106,6 @@ def _nodes(path: Path, rank: int, program: Program) -> list[Node]:
 
 
 def _sorted(nodes: dict[int, Node], path: Path, program: Program) -> list[Node]:
-    """Return nodes, each behind those that it waits for and that a converter did not drop."""
     for node in nodes.values():
         there = [number for number in node.after if number in nodes]
         if len(there) < len(node.after):
@@ -123,7 +121,6 @@ def _sorted(nodes: dict[int, Node], path: Path, program: Program) -> list[Node]:
 
 
 def _ordered(sorter: TopologicalSorter[int]) -> Iterator[int]:
-    """Yield nodes behind those that they wait for, of several the one with the lowest number."""
     ready: list[int] = []
     while sorter.is_active():
         for number in sorter.get_ready():
@@ -146,7 +143,6 @@ class _Rank:
         self.ends: dict[int, tuple[int, ...]] = {}  # node → places of the calls that end it
 
     def read(self, nodes: Iterable[Node]) -> None:
-        """Add all nodes; one that does nothing ends when those that it waits for have."""
         for node in nodes:
             before = tuple(dict.fromkeys(end for n in node.after for end in self.ends[n]))
             self.ends[node.number] = before
@@ -154,7 +150,6 @@ class _Rank:
                 self.ends[node.number] = (self.program.waits(self.rank, before),)
 
     def _added(self, node: Node) -> bool:
-        """Add a node; return whether it is a call."""
         if node.kind == COMPUTE:
             return self._computed(node)
         if node.kind in (SEND, RECV):

@@ -171,7 +171,6 @@ def nodes_of(path: Path) -> Iterator[Node]:
 
 
 def _objects(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of nodes: those of one list, or one behind the other."""
     decoder, at, first = json.JSONDecoder(), 0, True
     while (begin := BETWEEN.match(text, at)) and (at := begin.end()) < len(text):
         try:
@@ -219,12 +218,10 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
 
 
 def _spelt(name: str) -> str:
-    """Return a name as protocol buffers have it: ``commSize`` and ``Comm-Size`` as comm_size."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
 
 
 def _number(value: object) -> Attribute:
-    """Return an attribute: JSON has whole numbers of 64 bits as texts."""
     if isinstance(value, str):
         digits = value.removeprefix("-")
         return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else value
@@ -239,7 +236,6 @@ def _whole(value: object, path: Path, key: str) -> int:
 
 
 def _time(value: object, path: Path) -> float:
-    """Return a time in microseconds, which need not be whole."""
     number = _number(value)
     if isinstance(number, float) and 0 <= number < 1 << 64:
         return number
@@ -268,7 +264,6 @@ SIGNED, ZIGZAG, REAL, TEXT = (7, 9), (15, 17), (3, 5), 29
 
 
 def _attribute(message: Wire) -> tuple[str, Attribute]:
-    """Return the name and value of an attribute; lists count as 0."""
     name, whole = "", 0
     given: Attribute = whole
     for number, value in message.fields():

@@ -82,7 +82,6 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
 
 
 def _counted(first: Path, ranks: int) -> None:
-    """Refuse a trace with fewer files than its ``.meta`` says that it has ranks."""
     match = NAME.fullmatch(first.name)
     meta = first.with_name(f"{match[1]}.meta") if match else first
     if meta.suffix == ".meta" and meta.is_file():
@@ -111,7 +110,6 @@ class _Rank:
         self.calls: list[tuple[Call, Key | None]] = []
 
     def resolve(self, early: Mapping[int, Key]) -> None:
-        """Find the communicator of each call, given those from before the trace."""
         handles = Handles(self.known, self.rank, early)
         for call in self.trace.calls:
             place = COMMUNICATOR.get(call.name)
@@ -121,7 +119,6 @@ class _Rank:
             self.calls.append((call, key))
 
     def read(self, begin: int) -> None:
-        """Add all calls to the program, which began at a time."""
         if not self.calls:
             refuse(self.path, None, "has no calls", f"rank {self.rank}")
         self.call = self.calls[0][0]
@@ -157,7 +154,6 @@ class _Rank:
         self.finalizing = call.end - call.begin
 
     def _done(self, call: Call) -> None:
-        """Compute until a call begins, which takes until its end."""
         self._computed(call.begin)
         self.ended = call.end
 
@@ -182,7 +178,6 @@ class _Rank:
     def _message(
         self, call: Call, key: Key, fields: Sequence[int], request: Hashable, *, sends: bool
     ) -> int | None:
-        """Add a message: count, type, rank, tag; return the place of a receive from any."""
         self.replayed += 1
         count, kind, peer, tag = fields
         number = self._communicator(key)
@@ -221,7 +216,6 @@ class _Rank:
             self.wild[request] = place, key
 
     def _resolve(self, where: tuple[int, Key], statuses: Sequence[Status]) -> None:
-        """Let a receive from any be from the rank of its status."""
         place, key = where
         number = self._communicator(key)
         members = self.program.members(number)
@@ -247,7 +241,6 @@ class _Rank:
         self.program.wait(self.rank, names, self._line)
 
     def _wait(self, call: Call, key: Key | None) -> None:
-        """End what a wait or a test has found done; a test that found nothing took time alone."""
         ended = WAITS[call.name](call.arguments)
         if not ended and call.name.startswith("Test"):
             return
@@ -290,7 +283,6 @@ class _Rank:
         return [self._bytes(count, kind) for count in counts]
 
     def _type(self, call: Call, key: Key | None) -> None:
-        """Note the size of a type that the file has no size of."""
         (*counts, old, new), sizes = call.arguments, self.trace.sizes
         if new not in sizes:  # of one type, whose blocks have one length or several, or of several
             blocks = counts[1] if len(counts) > 1 else 1

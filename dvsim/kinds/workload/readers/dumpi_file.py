@@ -131,7 +131,6 @@ class _File:
         self.what = "its beginning"
 
     def take(self, count: int) -> bytes:
-        """Take some bytes."""
         end = self.at + count
         if end > len(self.data):
             refuse(
@@ -142,11 +141,9 @@ class _File:
         return data
 
     def number(self, size: int, *, signed: bool = False) -> int:
-        """Take a number of some bytes."""
         return int.from_bytes(self.take(size), "big", signed=signed)
 
     def many(self, code: str, size: int) -> tuple[int, ...]:
-        """Take a list of numbers, how many stands before."""
         count = self.number(4, signed=True)
         if count <= 0:
             return ()
@@ -155,7 +152,6 @@ class _File:
         return struct.unpack(f">{count}{code}", self.take(count * size))
 
     def texts(self) -> int:
-        """Pass over texts; return how many there were."""
         count = self.number(4, signed=True)
         for _ in range(max(0, count)):
             self.take(max(0, self.number(4, signed=True)))
@@ -193,7 +189,6 @@ def read_file(path: Path, trace: Trace) -> None:
 
 
 def _index(file: _File) -> dict[str, int]:
-    """Return where the parts of a file begin; early versions had fewer of them."""
     names = ("sizes", "addresses", "counters", "header", "body", "footer", "keys")
     counts = dict.fromkeys(names, 0)
     tail = file.data[-8 * INDEX :]
@@ -210,7 +205,6 @@ def _index(file: _File) -> dict[str, int]:
 
 
 def _call(file: _File, trace: Trace, number: int, offset: int, version: tuple[int, ...]) -> None:
-    """Read one record and keep it, if it is of a call."""
     place = len(trace.calls)
     own = number in (FUNCTION_ENTER, FUNCTION_EXIT)
     name = "" if own else NAMES[number] if number < len(NAMES) else f"call {number}"
@@ -256,7 +250,6 @@ OTHERS: dict[str, Callable[[_File], Any]] = {
 
 
 def _argument(file: _File, letter: str, mask: int, version: tuple[int, ...]) -> Any:  # noqa: ANN401 - of its kind
-    """Take one argument."""
     if letter in "ilhb":
         size = {"i": 4, "l": 8, "h": 2, "b": 1}[letter]
         return file.number(size, signed=letter in "il")

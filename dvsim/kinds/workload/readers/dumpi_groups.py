@@ -201,7 +201,6 @@ class Handles:
         self.communicators[new] = key
 
     def _sub(self, old: Key, number: int, remain: tuple[int, ...]) -> Key | None:
-        """Return the part of a grid that a rank is in, if its place in the grid is its rank."""
         dimensions = self.all.dimensions.get(old)
         at = old
         while at[0] in ("cart", "dup"):

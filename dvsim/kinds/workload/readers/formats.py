@@ -55,7 +55,6 @@ class Format(NamedTuple):
 
 
 def _lines(head: bytes) -> list[str]:
-    """Return the whole lines of the beginning of a text, without comments; none of other files."""
     if b"\0" in head:
         return []
     text = head.decode("utf-8", "replace")
@@ -155,7 +154,6 @@ def _format(path: Path, head: bytes) -> str | None:
 
 
 def _folder(folder: Path, options: Options, name: str) -> Graph:
-    """Return the graph of the trace in a folder, or in one below it."""
     groups: dict[str, list[Path]] = {}
     for count, path in enumerate(sorted(folder.rglob("*"))):
         if count >= MOST_FILES:
@@ -197,7 +195,6 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
 
 
 def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:
-    """Return an error about files of a tar, which is named in place of the folder they were in."""
 
     def told(fault: Fault) -> Fault:
         return replace(fault, file=fault.file.replace(folder, name, 1))
@@ -246,7 +243,6 @@ def unpack(path: Path, head: bytes, folder: Path) -> None:
 
 
 def _is_old_tar(path: Path) -> bool:
-    """Return whether a compressed file is a tar of the kind that does not say so."""
     try:
         with tarfile.open(path):
             return True
@@ -255,7 +251,6 @@ def _is_old_tar(path: Path) -> bool:
 
 
 def _single(path: Path, first: bytes, file: IO[bytes], folder: Path) -> None:
-    """Unpack a file that is compressed alone."""
     name = path.stem if path.stem and "." in path.name[1:] else "trace"
     remaining = MOST_BYTES
     with (folder / name).open("wb") as out:

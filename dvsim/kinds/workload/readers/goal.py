@@ -95,12 +95,10 @@ class _Reading:
         self.blocks = 0  # beginnings of ranks in the whole text
 
     def wrong(self, message: str, line: int | None = None) -> ScenarioError:
-        """Return the error of a line, of this one by default, with the rank and operation."""
         key = f"rank {self.rank}, operation {self.operations}" if self.opened else ""
         return ScenarioError.at(self.file, message, key, line=line or self.line)
 
     def read(self, text: str) -> Graph:
-        """Return the graph of a text."""
         lines, agent = _lines(text), _AGENT.match(text)
         tags = {int(tag) for tag in _LONG_TAG.findall(text)}
         large = sorted(tag for tag in tags if tag > MOST_TAG)
@@ -132,7 +130,6 @@ class _Reading:
         return self.builder.build()
 
     def take(self, match: re.Match[str]) -> None:
-        """Take one statement."""
         kind = match.lastgroup
         self.check_numbers(match)
         if match["ranks"] is not None:
@@ -163,7 +160,6 @@ class _Reading:
             self.operation(match, self.builder)
 
     def check_numbers(self, match: re.Match[str]) -> None:
-        """Refuse numbers of a statement that are too large."""
         numbers = [match[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
         options = dict(_OPTION.findall(match["options"] or ""))
         tag = options.pop("tag", "0")
@@ -174,7 +170,6 @@ class _Reading:
             raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
 
     def begin(self, rank: int) -> None:
-        """Begin a rank, whose bracket opens next."""
         assert self.builder is not None  # num_ranks came first
         if self.rank >= 0:
             raise self.wrong(f"rank {self.rank} has no closing bracket")
@@ -186,7 +181,6 @@ class _Reading:
         self.seen[rank] = self.line
 
     def close(self) -> None:
-        """End a rank: its labels are known now."""
         assert self.builder is not None  # a rank was open
         for operation, other, started, line in self.edges:
             for label in (operation, other):
@@ -197,7 +191,6 @@ class _Reading:
         self.operations = 0
 
     def operation(self, match: re.Match[str], builder: Builder) -> None:
-        """Add an operation."""
         options = {name: int(value) for name, value in _OPTION.findall(match["options"])}
         builder.line = self.line
         if match["calc"] is not None:
@@ -221,7 +214,6 @@ class _Reading:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text without comments."""
     if "/" in text or "#" in text:
         text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     return text.split("\n")

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from dvsim.kinds.workload.check import ANY
+from dvsim.kinds.workload.check import ANY, RECV, SEND
+from dvsim.kinds.workload.collectives import ROOTED
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.readers.calls import COLLECTIVE, Options, communicates, program_of
@@ -33,8 +34,22 @@ PART = "in a communicator of some ranks"
 LINE = re.compile(r"MPI_\w+(:[^:]*)+")
 RANK = re.compile(r"(\d+)\D*$")
 CLOCK = re.compile(r"#\s*(Init )?clockdiff:\s*(?P<ahead>-?\d+(\.\d*)?)\s")
-SENDS = ("Send", "Bsend", "Ssend", "Rsend")
-POINTS = (*SENDS, "Recv", *(f"I{call.lower()}" for call in SENDS), "Irecv")
+SENT = SEND, 1, 2, 3, 4
+MESSAGES: Mapping[str, tuple[int, Sequence[tuple[int, int, int, int, int]]]] = {
+    **dict.fromkeys(("Send", "Bsend", "Ssend", "Rsend"), (5, [SENT])),
+    **dict.fromkeys(("Isend", "Ibsend", "Issend", "Irsend"), (5, [SENT])),
+    **dict.fromkeys(("Recv", "Irecv"), (5, [(RECV, 1, 2, 3, 4)])),
+    "Sendrecv": (10, [(RECV, 6, 7, 8, 9), SENT]),
+    "Sendrecv_replace": (7, [(RECV, 1, 2, 5, 6), SENT]),
+}
+"""Call → place of its communicator, and of its messages count, type, other rank and tag."""
+SIZES = {
+    "barrier": None,
+    **dict.fromkeys(("bcast", "gather", "gatherv", "allgather", "allgatherv", "alltoall"), (1, 2)),
+    **dict.fromkeys(("scatter", "scatterv"), (-4, -3)),
+    **dict.fromkeys(("reduce", "allreduce", "scan", "exscan"), (2, 3)),
+}
+"""Collective → places of the count and the type of its size."""
 
 
 def is_line(line: str) -> bool:
@@ -72,13 +87,9 @@ def _find_any(lines: Iterable[str], readers: Sequence[_Rank], program: Program) 
     counts: Counter[str] = Counter()
     for line in lines:
         call, *fields = line.removeprefix("MPI_").split(":")
-        fields = fields[1:-1]
-        sends = [3] if "send" in call.lower() else []
-        takes = {"Recv": [3], "Irecv": [3], "Sendrecv": [8], "Sendrecv_replace": [5]}.get(call, [])
-        if call in POINTS or call.startswith("Sendrecv"):
-            for what, at in (*(("to", at) for at in sends), *(("from", at) for at in takes)):
-                peer = fields[at] if at < len(fields) else ""
-                counts[f"{what} {peer}" if peer in ("-1", "-2") else what] += 1
+        for way, *_, at, _ in MESSAGES.get(call, (0, ()))[1]:
+            what, peer = "to" if way == SEND else "from", "".join(fields[at + 1 : at + 2])
+            counts[f"{what} {peer}" if peer in ("-1", "-2") else what] += 1
             counts["mpich"] += any(map(_is_of_mpich, fields))
     spare = counts["to"] - counts["from"]
     if counts["to -1"] != counts["to -2"]:
@@ -95,7 +106,6 @@ def _find_any(lines: Iterable[str], readers: Sequence[_Rank], program: Program) 
 
 
 def _is_of_mpich(field: str) -> bool:
-    """Return whether a field has the handle of MPICH's communicator of all, or of a type of MPI."""
     word, comma, _ = field.partition(",")
     try:
         handle = int(word, 0)
@@ -142,11 +152,9 @@ class _Rank:
             self.start = self._time(fields[at], fields[-1 - at])
 
     def common(self, time: float) -> float:
-        """Return a time on the clock of rank 0."""
         return time + (self.ahead or 0.0)
 
     def read(self, begin: float) -> float:
-        """Add all calls from a time on; return how long it took from then, in microseconds."""
         self.ended = begin
         self.line = self.lines[0][0]
         self._compute(self.start, idle=True)
@@ -169,14 +177,12 @@ class _Rank:
             refuse(self.path, self.line, f"MPI_{call}: the time goes back")
         self.last = end
         self.fields = fields[1:-1]
-        if call in POINTS:
-            done = self._point(call, start)
+        if call in MESSAGES:
+            done = self._messages(call, start)
         elif call in COLLECTIVE:
             done = self._collective(call, start)
         elif call in ("Wait", "Waitall"):
             done = self._wait(call, start)
-        elif call in ("Sendrecv", "Sendrecv_replace"):
-            done = self._sendrecv(call, start)
         elif call == "Finalize":
             self._compute(start)
             self.finalizing, done = end - start, True
@@ -188,7 +194,6 @@ class _Rank:
             self.ended = end
 
     def _time(self, word: str, other: str) -> float:
-        """Return a time; that of the other end of the call if it is ``-``, as of MPI_Finalize."""
         given = other if word == "-" else word
         return number(given, self.path, self.line, "the start and the end of a call")
 
@@ -207,16 +212,13 @@ class _Rank:
         return integer(self._field(index), self.path, self.line, what)
 
     def _each(self, index: int) -> int:
-        """Return the bytes of a data type: ``HANDLE,SIZE,EXTENT``, or the size alone."""
         words = self._field(index).split(",")
         return whole(words[min(1, len(words) - 1)], self.path, self.line, "the size of a type")
 
     def _bytes(self, count: int, kind: int) -> int:
-        amount = whole(self._field(count), self.path, self.line, "a count")
-        return amount * self._each(kind)
+        return whole(self._field(count), self.path, self.line, "a count") * self._each(kind)
 
     def _all(self, index: int, call: str) -> bool:
-        """Return whether a communicator is of all ranks; others cannot be told apart."""
         words = self._field(index).split(",")
         size = integer(words[-1], self.path, self.line, "the size of a communicator")
         ranks = self.program.ranks
@@ -226,18 +228,16 @@ class _Rank:
             self.program.skip(f"MPI_{call} {PART}")
         return size == ranks
 
-    def _peer(self, index: int, *, sends: bool) -> int | None:
-        """Return the other rank; None if it is none, as MPI_PROC_NULL is."""
+    def _peer(self, index: int, way: int) -> int | None:
         peer = self._integer(index, "the other rank")
-        if peer == self.any and not sends:
+        if peer == self.any and way == RECV:
             return ANY
         if peer >= self.program.ranks:
             refuse(self.path, self.line, f"the ranks are 0 to {self.program.ranks - 1}, not {peer}")
         return peer if peer >= 0 else None
 
     def _tag(self, index: int) -> int:
-        tag = self._integer(index, "a tag")
-        return tag if tag >= 0 else ANY
+        return max(ANY, self._integer(index, "a tag"))
 
     def _request(self, index: int) -> int:
         self.requests += 1
@@ -250,19 +250,26 @@ class _Rank:
         except ValueError:
             refuse(self.path, self.line, f"must be an address, is {shown(self._field(index))}")
 
-    def _point(self, call: str, start: float) -> bool:
-        sends = "send" in call.lower()
-        if not self._all(5, call):
+    def _messages(self, call: str, start: float) -> bool:
+        group, parts = MESSAGES[call]
+        if not self._all(group, call):
             return False
-        peer, tag, size = self._peer(3, sends=sends), self._tag(4), self._bytes(1, 2)
-        request = self._request(6) if call.startswith("I") else None
+        messages = [
+            (way, self._peer(peer, way), self._bytes(count, kind), self._tag(tag))
+            for way, count, kind, peer, tag in parts
+        ]
+        requests: list[Hashable] = [("in", self.calls), ("out", self.calls)]
+        if len(parts) == 1:
+            requests = [self._request(6) if call.startswith("I") else None]
         self._compute(start)
-        if peer is None:
-            return True
-        if sends and tag == ANY:
-            refuse(self.path, self.line, "a message that is sent has a tag")
-        add = self.program.send if sends else self.program.recv
-        add(self.rank, peer, size, tag, request=request, line=self.line)
+        for (way, peer, size, tag), request in zip(messages, requests, strict=True):
+            if peer is None:
+                continue
+            if way == SEND and tag == ANY:
+                refuse(self.path, self.line, "a message that is sent has a tag")
+            self.program.message(way, self.rank, peer, size, tag, request=request, line=self.line)
+        if len(parts) > 1:
+            self.program.wait(self.rank, requests, self.line)
         return True
 
     def _wait(self, call: str, start: float) -> bool:
@@ -274,49 +281,22 @@ class _Rank:
         self.program.wait(self.rank, [self.open.pop(address) for address in addresses], self.line)
         return True
 
-    def _sendrecv(self, call: str, start: float) -> bool:
-        whole_call = call == "Sendrecv"
-        if not self._all(10 if whole_call else 7, call):
-            return False
-        to = self._peer(3, sends=True), self._bytes(1, 2), self._tag(4)
-        source = (
-            (self._peer(8, sends=False), self._bytes(6, 7), self._tag(9))
-            if whole_call
-            else (self._peer(5, sends=False), self._bytes(1, 2), self._tag(6))
-        )
-        self._compute(start)
-        self.requests += 1
-        for way, add, (peer, size, tag) in (
-            (1, self.program.recv, source),
-            (-1, self.program.send, to),
-        ):
-            if peer is not None:
-                request = way * self.requests
-                add(self.rank, peer, size, tag, request=request, line=self.line)
-        self.program.wait(self.rank, [self.requests, -self.requests], self.line)
-        return True
-
     def _collective(self, call: str, start: float) -> bool:
         kind, goes_on = COLLECTIVE[call]
         last = -2 if goes_on else -1
         if not self._all(last, call):
             return False
-        size: int | list[int] | None
-        root = 0
-        if kind == "barrier":
-            size = 0
-        elif kind in ("bcast", "gather", "gatherv", "allgather", "allgatherv", "alltoall"):
-            size = self._bytes(1, 2)
-        elif kind in ("scatter", "scatterv"):
-            size = self._bytes(last - 3, last - 2)
-        elif kind in ("reduce", "allreduce", "scan", "exscan") or call.endswith("_block"):
+        size: int | list[int] | None = 0
+        if call.endswith("_block"):
             size = self._bytes(2, 3)
+        elif kind in SIZES:
+            places = SIZES[kind]
+            size = self._bytes(*(at - goes_on * (at < 0) for at in places)) if places else 0
         elif kind == "alltoallv":
             size = self._counts(1, 3 if len(self.fields) - goes_on < 13 else 5)
         else:
             size = self._counts(2, -3 + last + 1)
-        if kind in ("bcast", "reduce", "gather", "gatherv", "scatter", "scatterv"):
-            root = self._integer(last - 1, "the root")
+        root = self._integer(last - 1, "the root") if kind in ROOTED else 0
         if size is None:
             self.program.skip(f"MPI_{call} without counts")
             return False
@@ -326,7 +306,6 @@ class _Rank:
         return True
 
     def _counts(self, index: int, kind: int) -> list[int] | None:
-        """Return sizes for each rank, from a list at a place, or behind its address."""
         for at in (index, index + 1):
             words = self._field(at).split(",")
             if len(words) == self.program.ranks > 1:
@@ -336,7 +315,6 @@ class _Rank:
 
 
 def _address(text: str) -> int:
-    """Return the address of the request of a call that does not block; 0 of others."""
     if not text.startswith(("MPI_Isend:", "MPI_Irecv:")):
         return 0
     words = text.split(":")

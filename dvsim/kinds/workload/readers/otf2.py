@@ -168,12 +168,10 @@ class Rank:
         self._computed(self.span[1])
 
     def _merged(self) -> Iterator[tuple[Event, Thread]]:
-        """Yield the events of all threads in the order of time, each with its thread."""
         parts = ([(event, thread) for event in thread.events] for thread in self.threads)
         yield from merge(*parts, key=lambda part: part[0][1])
 
     def _left(self, time: int) -> None:
-        """End the outermost call; one that left no event took time, as computation does."""
         thread = self.thread
         ends = self.windows.left(thread.call, time if thread.entered is None else thread.entered)
         if thread.call == "MPI_Finalize" and thread.entered is not None:
@@ -212,7 +210,6 @@ class Rank:
         refuse(self.file, None, message, f"rank {self.rank}")
 
     def _communicator(self, number: int) -> int:
-        """Return the program's communicator of one in an event."""
         return self.defined(self.thread.own.communicators.get(number, number))
 
     def defined(self, known: int) -> int:
@@ -238,7 +235,6 @@ class Rank:
         return communicator
 
     def _world(self) -> int:
-        """Return the first communicator of all ranks in their order, of MPI."""
         everybody = list(range(self.program.ranks))
         return next(
             (number for number, group in self.known.communicators.items()

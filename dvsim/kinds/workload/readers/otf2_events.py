@@ -78,7 +78,6 @@ class Thread:
                 self._note(kind, fields)
 
     def _note(self, kind: int, fields: Sequence[int]) -> None:
-        """Note what an event says of a request that began before."""
         if kind == IRECEIVED:
             self._ends(fields[4], fields[:4])
         elif kind == ICOLLECTED:

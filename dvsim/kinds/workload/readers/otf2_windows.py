@@ -72,7 +72,6 @@ class Windows:
         self.rank.program.wait(self.rank.rank, requests)
 
     def _end(self, window: int, other: int | None = None) -> None:
-        """Wait for what was begun on a window, with another rank or with all."""
         self._wait([
             key for key, (rank, *_) in self.begun.items()
             if key[0] == window and other in (None, rank)
@@ -87,7 +86,6 @@ class Windows:
         return self.rank.defined(communicator)
 
     def _other(self, number: int, remote: int) -> int:
-        """Return the rank of the program that has a place on a window."""
         members = self.rank.program.members(self._communicator(number))
         if remote >= len(members):
             self.rank.refuse(f"an operation on rank {remote} of window {number}, which has "
@@ -132,7 +130,6 @@ class Windows:
         self.rank.enter(time, (op, self._communicator(window), root, sent, received), None)
 
     def _group(self, time: int, fields: Fields) -> None:
-        """Say to a group, or hear from it, that a window can be reached, or is no longer."""
         self.rank.begins(time)
         _, window, group = fields
         own, known, program = self.rank.thread.own, self.rank.known, self.rank.program

@@ -49,7 +49,6 @@ def own_size(
 
 
 def _share(amount: int, ranks: int) -> int:
-    """Return the block of an amount for all ranks, or, in place, for all others."""
     if amount % ranks and ranks > 1 and amount % (ranks - 1) == 0:
         return amount // (ranks - 1)
     return amount // ranks

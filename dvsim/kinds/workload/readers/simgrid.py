@@ -155,7 +155,6 @@ def listed(path: Path) -> list[Path]:
 
 
 def _there(path: Path, name: str) -> Path | None:
-    """Return a file by the longest end of its name that is below a list's folder, or in it."""
     folder, parts = path.parent.resolve(), Path(name).parts
     ends = [Path(*parts[at:]) for at in range(len(parts))]
     try:
@@ -244,7 +243,6 @@ class _Known:
                         self.spare[to, key] += change
 
     def takes(self, rank: int, tag: int) -> bool:
-        """Return whether a receive from rank -333 can get a message, and take it."""
         left = self.spare[rank, tag]
         self.spare[rank, tag] -= 1
         return left > 0
@@ -265,7 +263,6 @@ class _Rank:
         self.entered: list[int] = []  # requests of collectives that do not block
 
     def call(self, call: Line) -> None:
-        """Add the call of a line."""
         self.line, action, self.words, self.path = call
         if action == "init":
             self.size = 8 if self.words else 1
@@ -295,7 +292,6 @@ class _Rank:
         return self.words[index]
 
     def _bytes(self, index: int, type_at: int) -> int:
-        """Return an amount in bytes; its data type may stand at a place."""
         count = whole(self._word(index), self.path, self.line, "size")
         if not 0 <= type_at < len(self.words):
             return count * self.size
@@ -314,7 +310,6 @@ class _Rank:
         self.program.compute(self.rank, time, self.line)
 
     def _peer(self, index: int) -> int:
-        """Return the other rank; `UNDEFINED` and `NOBODY` as they are, any source as `ANY`."""
         peer = integer(self._word(index).removeprefix("p"), self.path, self.line, "the other rank")
         if peer in (UNDEFINED, NOBODY):
             return peer
@@ -346,7 +341,6 @@ class _Rank:
         self._add(peer, size, tag, request, sends=sends)
 
     def _add(self, peer: int, size: int, tag: int, request: int | None, *, sends: bool) -> None:
-        """Add a message; nothing of one to or from no process."""
         if peer == UNDEFINED and not sends:
             peer = ANY if self.known.takes(self.rank, tag) else UNDEFINED
             if peer == UNDEFINED:
@@ -384,7 +378,6 @@ class _Rank:
         self.program.wait(self.rank, open_now, self.line)
 
     def _collective(self, action: str) -> None:
-        """Enter a collective; after a reduction compute what it says, as SimGrid does."""
         kind, request = IMMEDIATE.get(action, action), None
         if action in IMMEDIATE:
             self.requests += 1
@@ -439,5 +432,4 @@ class _Rank:
 
 
 def _fits(opened: tuple[int, int, int], named: tuple[int, int, int]) -> bool:
-    """Return whether a wait can be for a request, whose sender or tag may have been any."""
     return all(one in (other, ANY) for one, other in zip(opened, named, strict=True))
