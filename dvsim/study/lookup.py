@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dvsim.errors import Advice, Argument, Fault, ScenarioError, nearest
 from dvsim.scenario.find import is_file, is_folder, list_scenarios
-from dvsim.study.folder import MANIFEST, read_manifest
+from dvsim.study.folder import MANIFEST, PILOT, read_manifest
 from dvsim.study.versions import OtherVersion
 
 MOST_TOLD = 8  # folders in an error
@@ -98,6 +98,7 @@ def _unknown(name: str, root: Path) -> Fault:
     if any(entry.name == name for entry in list_scenarios()):
         message = f"no kept run of it in {root}; 'dvsim run {name}' makes one"
         return Fault(name, None, "", message)
-    known = (path.parents[1].relative_to(root).as_posix() for path in root.rglob(MANIFEST))
+    places = (path.parents[1].relative_to(root) for path in root.rglob(MANIFEST))
+    known = (place.as_posix() for place in places if PILOT not in place.parts)
     message = f"no such folder, and no kept run of that name in {root}"
     return Fault(name, None, "", message, nearest(name, known))

@@ -52,3 +52,9 @@ def test_a_verdict_after_any_look_is_wrong_in_5_of_100_cases_at_most(spread):
                 wrong += 1
                 break
     assert 0 < wrong / 1000 <= 0.05
+
+
+def test_the_interval_of_what_may_be_negative_is_not_cut():
+    known = estimate([-1, 2, 0.5])
+    assert known.low == pytest.approx(0.5 - 3.7262, abs=1e-3) and known.half > 3.7
+    assert estimate([-1, -2, -3]).low < -3 and estimate([1, 3], signed=False).low == 0

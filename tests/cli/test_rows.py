@@ -1,0 +1,89 @@
+"""Is the number of replications no part of a result: are more of them rows, and fewer a part?"""
+
+import json
+
+import pandas as pd
+import pytest
+from harness.in_process import dvsim
+
+KINDS = {
+    "h3/dv-8": ["--scale", "0.0005"],
+    "switch/zero-load": ["--scale", "0.005"],
+    "zeromq/latency": ["--set", "workload.messages=40"],
+    "rabbit/one": ["--scale", "0.02"],
+}
+
+
+def told(name, out, *more):
+    done = dvsim("run", name, *KINDS[name], "--workers", "1", "--out", out, "--json", *more)
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    return run
+
+
+def tables(folder):
+    files = sorted(folder.glob("*.parquet"))
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_more_are_added_and_fewer_are_read(name, tmp_path):
+    out, whole = tmp_path / "runs", tmp_path / "whole"
+    few = told(name, out, "--replications", "2")
+    (folder,) = (path.parent for path in out.rglob("manifest.json"))
+    brief = {name: pd.read_parquet(folder / name) for name in tables(folder)}
+    many = told(name, out, "--replications", "4")
+    assert [path.parent for path in out.rglob("manifest.json")] == [folder]
+    for file, before in brief.items():  # only what was missing was run
+        now = pd.read_parquet(folder / file)
+        if "replication" in now:
+            now = now[now["replication"] <= 2].reset_index(drop=True)
+        assert now.equals(before), file
+    once = told(name, whole, "--replications", "4")
+    (other,) = (path.parent for path in whole.rglob("manifest.json"))
+    assert tables(other) == tables(folder) and other.name == folder.name
+    assert once["estimates"] == many["estimates"]
+    kept = tables(folder)
+    part = told(name, out, "--replications", "2")
+    assert part["estimates"] == few["estimates"] != many["estimates"]
+    assert (part["replications"], part["manifest"]["replications"]) == (2, 2)
+    assert tables(folder) == kept
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, out = "h3/dv-8", tmp_path / "runs"
+    for more in ([], ["--set", "system.bridge.sockets=2"], []):
+        told(name, out, *more)
+    done = dvsim("compare", name, "--last", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
+    assert 1.9 < rate["changes"][1]["ratio"] < 2.1
+    assert dvsim("compare", name, "--last", "3").returncode != 0  # there are two
+
+
+def test_unequal_numbers_are_compared_by_the_pairs_that_both_have(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, out = "h3/dv-8", tmp_path / "runs"
+    for more in (["3"], ["5", "--set", "system.bridge.sockets=2"]):
+        told(name, out, "--replications", *more)
+    rows = json.loads(dvsim("compare", name, "--last", "2", "--json").stdout)["rows"]
+    (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
+    change = rate["changes"][1]
+    assert change["paired"] and change["low"] < change["ratio"] < change["high"]
+
+
+def test_a_sweep_and_a_run_share_their_rows(tmp_path):
+    name, out = "h3/dv-8", tmp_path / "runs"
+    told(name, out, "--replications", "3", "--set", "system.bridge.sockets=2")
+    asked = [name, *KINDS[name], "--workers", "1", "--vary", "system.bridge.sockets=2"]
+    asked += ["--out", out, "--sweeps", tmp_path / "sweeps", "--json"]
+    for times in (2, 5):
+        done = dvsim("sweep", *asked, "--replications", str(times))
+        assert done.returncode == 0, done.stderr
+        (point,) = json.loads(done.stdout)["points"]
+        assert point["replications"] == times
+    assert len(list(out.rglob("manifest.json"))) == 1
+    more = told(name, out, "--replications", "5", "--set", "system.bridge.sockets=2")
+    assert more["rate"]["value"] == pytest.approx(point["delivered_rate"])
