@@ -240,7 +240,7 @@ static void find_to_blame(struct publisher *publisher)
         publisher_not_taken(publisher, &one, sure ? NOT_TAKEN_MOST : channel_only ? 1 : 2, link->said);
         publisher->suspects -= publisher->suspects > 0;
     } else {
-        log_warning("%s; %zu unanswered messages go one by one", link->why, unanswered);
+        log_warning("%s%s", link->why, unanswered > 0 ? "; what is unanswered goes one by one" : "");
         publisher->suspects = unanswered > 0 ? unanswered : publisher->suspects;
     }
     link->channel_only = false;

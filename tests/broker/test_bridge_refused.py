@@ -161,11 +161,13 @@ def test_a_bridge_that_is_killed_and_restarted_finds_it_again(job):
 
 
 def test_a_bridge_that_is_told_to_end_gives_back_what_it_has_first(job):
-    job.start(client(job, 1, [*MANY, ["k", LONG], *MANY]), job.bridge("--drain-timeout", 60))
-    job.eventually(lambda: "takes messages of" in job.log, "the bridge")
+    plan = [["k", 9], ["k", LONG], *MANY * 50]
+    job.start(client(job, 1, plan), job.bridge("--drain-timeout", 60, "--window", 64))
+    job.eventually(lambda: job.total("messages") > 1, "messages")
     job.kill("vicbridge", number=15)
     job.eventually(lambda: not job.pids("vicbridge"), "its end")
     assert "are not confirmed" not in job.log
+    assert re.search(r" 1 refused;", job.log), job.log
     job.close()
 
 
