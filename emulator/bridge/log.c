@@ -75,9 +75,11 @@ static void *run(void *nothing)
 void log_start(void)
 {
     pthread_t thread;
-    condition_make(&taken);
     pthread_mutex_lock(&lock);
-    runs = thread_start(&thread, run, NULL) && pthread_detach(thread) == 0;
+    if (!runs) {
+        condition_make(&taken);
+        runs = thread_start(&thread, run, NULL) && pthread_detach(thread) == 0;
+    }
     pthread_mutex_unlock(&lock);
 }
 

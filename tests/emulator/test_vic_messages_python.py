@@ -48,7 +48,7 @@ def test_every_call_of_the_headers_is_there(installed):
     for name, kind in (("message", vic.Messages), ("client", vic.Client)):
         text = binding.declarations((prefix / f"vic_{name}.h").read_text())
         calls = set(binding.re.findall(rf"\bvic_{name}_(\w+)\(", text))
-        # open is a method of the card; body and reason are copied; ends is what the client asks for us
+        # open is a method of the card; body and reason are copied; the client asks for ends
         plain = {call.removesuffix("_sized").removesuffix("_within") for call in calls}
         assert plain - set(dir(kind)) <= {"open", "release", "reason", "ends"}
 
