@@ -144,7 +144,7 @@ void publisher_done(struct publisher *publisher, struct queue *messages, unsigne
 
 static const uint64_t sleep_ns = 200000000, reply_retry_ns = 1000000;
 
-enum { CHANNEL = 1, MOST_REFUSALS = 5, NOT_TAKEN_MOST = 6 };
+enum { CHANNEL = 1, MOST_REFUSALS = 5, NOT_TAKEN_MOST = 6, UNFIT_MOST = 4 };
 
 /* What came off the card, and what is due again, into the thread's own queue. */
 static void collect(struct publisher *publisher)
@@ -261,7 +261,9 @@ static enum fault prepare(void *self)
     if (fault == FAULT_NONE) {
         fault = topology_declare(link, CHANNEL);
     }
-    if (fault != FAULT_NONE && link->channel_only && publisher->worked && link->options->urls == 1) {
+    publisher->unfit = fault == FAULT_NONE ? 0 : publisher->unfit + 1;
+    uint64_t most = link->options->urls < UNFIT_MOST ? link->options->urls : UNFIT_MOST; /* another broker may have it */
+    if (fault != FAULT_NONE && link->channel_only && publisher->worked && publisher->unfit >= most) {
         log_warning("%s; messages may go all the same", link->why); /* what may not is refused, each by itself */
         amqp_channel_open(link->state, CHANNEL);
         fault = link_reply(link, CHANNEL, "channel");
@@ -288,6 +290,7 @@ static enum fault serve(struct publisher *publisher)
         if (fault != FAULT_NONE && publisher->link.channel_only) {
             publisher->link.readable = true;
             find_to_blame(publisher);
+            publisher->unfit = UNFIT_MOST; /* it is this broker that takes messages */
             fault = prepare(publisher);
         }
         show_state(publisher, true);

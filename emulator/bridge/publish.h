@@ -128,6 +128,7 @@ struct publisher {
     bool blocked, connected; /* as counted */
     bool progress;           /* something was confirmed since the last connect */
     bool worked;             /* it was connected once */
+    unsigned unfit;          /* brokers in a row whose exchange or queues are not as they should be */
     _Atomic bool connects;   /* it has no connection, and tries to get one */
 };
 
