@@ -38,12 +38,16 @@ def tied(
         pair = each(at) if own and rank < NEAREST else {}
         if not pair:
             return not (other.high < first.low or other.low > first.high)
-        apart = change(own, pair, "difference", common=True, confidence=confidence)
+        positive = min(*own.values(), *pair.values()) > 0
+        apart = change(
+            own, pair, "ratio" if positive else "difference", common=True, confidence=confidence
+        )
+        same = 1 if positive else 0
         return (
             apart is None
             or apart.low is None
             or apart.high is None
-            or (apart.low <= 0 <= apart.high)
+            or (apart.low <= same <= apart.high)
         )
 
     return [best, *(at for rank, at in enumerate(others) if alike(at, rank))]
