@@ -17,6 +17,7 @@ from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison
+    from dvsim.study.swept_points import Result
 
 
 @click.command()
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--last",
     type=click.IntRange(min=1),
-    help="Take the last so many runs of each name, oldest first.",
+    help="Take the last so many runs of each name: the unchanged one, then the rest, oldest first.",
 )
 @report_option(
     "A page with ratios, distributions and curves: FILE.html, or FILE.md without figures.",
@@ -65,6 +66,14 @@ def compare(
         say(f"report: {report}")
 
 
+def _changed(result: Result) -> bool:
+    """Say whether a result is of a scenario that was changed."""
+    from dvsim.study.changes import changes_of
+    from dvsim.study.swept_points import SweptPoints
+
+    return isinstance(result, SweptPoints) or bool(changes_of(result.scenario).said)
+
+
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     """Put side by side what is meant, each result once.
 
@@ -77,6 +86,9 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
     results = [loaded(folder) for folder in folders]
+    unchanged = next((own for own in results if not _changed(own)), None)
+    if last is not None and unchanged is not None:  # which the others are held against
+        results.sort(key=lambda own: own is not unchanged)
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
     try:

@@ -40,16 +40,14 @@ if TYPE_CHECKING:
 @click.option(
     "--vary",
     "key",
-    help="The key to search.  [default: load of a switch or network, rate of messaging, "
-    "messages_per_second of a system]",
+    help="The key to search.  [default: what the kind of scenario offers, a load or a rate]",
 )
 @click.option(
     "--between",
     nargs=2,
     type=float,
     metavar="LOW HIGH",
-    help="Where to search.  [default: load 0 1, angles 1 16, height 2 1024, rate 1e3 1e7, "
-    "messages_per_second 1e3 1e6]",
+    help="Where to search.  [default: where the kind of scenario expects the key]",
 )
 @click.option(
     "--tolerance",
@@ -89,11 +87,11 @@ def limit(
 ) -> None:
     """Find the largest value of a key at which a criterion holds, by bisection.
 
-    SCENARIO is of a switch or network, of messaging over hosts, or of a system; of a system the
-    offered load is searched. The criterion compares metrics of `dvsim run` with numbers, joined by
-    'and': 'acceptance > 0.99 and p99 < 40', 'p99 < 1 ms', 'behind < 10 ms'. A value is decided when
-    the 95 % interval of the metric lies on one side of the number. For each value of other keys
-    that the scenario varies there is one limit. The search assumes that the criterion changes once.
+    SCENARIO is of any kind that has keys with an order, such as an offered load. The criterion
+    compares metrics of `dvsim run` with numbers, joined by 'and': 'acceptance > 0.99 and p99 <
+    40', 'p99 < 1 ms', 'behind < 10 ms'. A value is decided when the 95 % interval of the metric
+    lies on one side of the number. For each value of other keys that the scenario varies there
+    is one limit. The search assumes that the criterion changes once.
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """

@@ -128,6 +128,7 @@ def _locate(name: str) -> tuple[Path, bool]:
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     """Describe a scenario with all its cards."""
     from dvsim.scenario.render import sections
+    from dvsim.study.changes import titled
 
     scenario = resolved.scenario
     one_of_each = scenario.vary == ()
@@ -151,7 +152,7 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
                 add((section, role), card.name)
     cards = {role: _plain(card) for role, card in in_use.items()}
     rows = [(k, _words(item["value"], item["unit"]), item["origin"]) for k, item in values.items()]
-    lines = [f"{scenario.name}: {scenario.title}"]
+    lines = [titled(scenario)]
     lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop") if key in head]
     lines += ["", _columns(rows)]
     for role, card in in_use.items():

@@ -48,9 +48,10 @@ def kind_named(name: str) -> Kind:
     return loaded
 
 
-def metric_of(name: str, unit: str) -> Metric:
-    """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
-    known = (kind_named(own).registry.get(name) for own in OWN)
+def metric_of(name: str, unit: str, kind: str = "") -> Metric:
+    """Return a metric as its kind describes it, else the first of dvsim's that has this unit."""
+    named = dict.fromkeys([*([kind] if kind in kinds() else []), *OWN])
+    known = (kind_named(own).registry.get(name) for own in named)
     return next((metric for metric in known if metric and metric.unit == unit), Metric(unit))
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -356,11 +357,30 @@ class Kind:
         return formula(result)
 
     def version(self, how: How) -> str:
-        """Return the version of dvsim, with a digest of this kind's code if others bring it."""
+        """Return the version of dvsim, with a digest of this kind's code if others bring it.
+
+        That is every file of its package, those of packages inside and compiled ones, too.
+        """
         own = type(self).__module__
         if own.startswith("dvsim."):
             return how.version
-        path = Path(str(sys.modules[own].__file__))
-        files = sorted(path.parent.glob("*.py")) if "." in own else [path]
-        content = b"".join(file.name.encode() + b"\0" + file.read_bytes() for file in files)
-        return f"{how.version}.{hashlib.blake2b(content, digest_size=4).hexdigest()}"
+        root = Path(str(sys.modules[own].__file__))
+        files = [root]
+        if "." in own:
+            parts = own.split(".")[:-1]
+            names = (".".join(parts[: end + 1]) for end in range(len(parts)))
+            found = (getattr(sys.modules.get(name), "__file__", None) for name in names)
+            root = next((Path(file).parent for file in found if file), root.parent)
+            files = [path for path in sorted(root.rglob("*")) if "__pycache__" not in path.parts]
+        state = [(path, path.stat()) for path in files if path.is_file()]
+        code = tuple((path, status.st_ctime_ns, status.st_size) for path, status in state)
+        return f"{how.version}.{_digest(root, code)}"
+
+
+@lru_cache(maxsize=16)
+def _digest(root: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Return eight hex digits of files, which are read anew if they have changed."""
+    digest = hashlib.blake2b(digest_size=4)
+    for path, _, size in files:
+        digest.update(f"{path.relative_to(root.parent)}\0{size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -15,6 +15,7 @@ from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
 from dvsim.scenario.spec import point_text
+from dvsim.study.changes import titled
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of, sort_of
 from dvsim.study.number_text import estimate_texts, joined
 from dvsim.study.rate import SYSTEM
@@ -85,8 +86,8 @@ def _results(comparison: Comparison) -> Iterator[Text]:
     names = names_of(comparison.results)
     for index, (result, name) in enumerate(zip(comparison.results, names, strict=True)):
         sort = sort_of(result)
-        title = result.title if sort == "sweeps" else result.scenario.title
-        yield Text(f"{index + 1}  {result.backend}  {name}: {title}", "verdict")
+        text = f"{name}: {result.title}" if sort == "sweeps" else titled(result.scenario, name)
+        yield Text(f"{index + 1}  {result.backend}  {text}", "verdict")
         if sort == "runs":
             change = None if comparison.of_points else comparison.rows[0].changes[index]
             yield Text(result.answer + (f"; {change.text()} times 1" if change else ""))
@@ -252,9 +253,7 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     """Return in words between what ratios lie, how many points all share, and what is left out."""
     texts = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
     if comparison.single:
-        numbers = joined(
-            [f"{n} (at {point_text(at)})" if at else f"{n}" for n, at in comparison.single.items()]
-        )
+        numbers = joined(list(map(str, comparison.single)))
         texts.append(f"{numbers}, with one point, beside {len(comparison.points)} points.")
     elif comparison.points != [{}]:
         count = len(comparison.points)

@@ -46,7 +46,8 @@ from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_sentences import answer as study_answer
 from dvsim.report.study_tables import points_table, settings_table
 from dvsim.report.whatif import all_answer, answer_blocks, answers_of
-from dvsim.study.changes import changes_of
+from dvsim.study.changes import changes_of, titled
+from dvsim.study.changes import title_of as title_of_scenario
 from dvsim.study.number_text import joined
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
@@ -273,7 +274,7 @@ def title_of(groups: Sequence[Group]) -> str:
     if len(entries) == 1:
         scenario = entries[0].run.scenario
         changes = changes_of(scenario)
-        title = f"{changes.name}: {scenario.title}" if changes.said else scenario.title
+        title = titled(scenario) if changes.said else scenario.title
         return title + ", emulated" * (entries[0].made == "emulated")
     answers = answers_of(groups)
     if len(answers) == 1 and all_answer(groups):
@@ -305,7 +306,7 @@ def _about_studies(
     ]
     asked = [Text(note), settings_table(studies), *under("What it rests on", weak)]
     return Part(
-        studies[0].scenario.title if alone else title,
+        _title(studies[0]) if alone else title,
         verdicts,
         [
             study_section(study, f"study-{index}", headed=not alone)
@@ -335,7 +336,12 @@ def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Sect
         *under("Behind the means", pair(behind)),
         Fold("Every point as a table", [points], opened=len(points.rows) <= MOST_POINTS),
     ]
-    return Section(name, scenario.title, blocks, headed)
+    return Section(name, _title(study), blocks, headed)
+
+
+def _title(study: PointsStudy) -> str:
+    """Return the title of a study; of a changed one its name, which says what was changed."""
+    return title_of_scenario(study.scenario) or titled(study.scenario)
 
 
 def _recorded(study: PointsStudy, name: str) -> list[Block]:

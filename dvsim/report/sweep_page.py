@@ -197,7 +197,7 @@ def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str)
 def _unit(swept: SweepResult, name: str) -> str:
     """Return the unit of a result as people write it; empty of a plain number."""
     unit = swept.units.get(name, "1")
-    return "" if unit == "1" else metric_of(name, unit).written or unit
+    return "" if unit == "1" else metric_of(name, unit, swept.kind).written or unit
 
 
 def asked_text(swept: SweepResult) -> str:

@@ -234,7 +234,10 @@ class Spec(Table):
             rows = [row for row, other in enumerate(own) if other == value] or range(len(own))
             rows = rows if own else range(len(next(iter(table.values()))))
             others = {other: values for other, values in table.items() if other != key}
-            kept = dict.fromkeys(tuple(values[row] for values in others.values()) for row in rows)
+            kept: list[tuple[Any, ...]] = []  # cards have no hash
+            for row in rows:
+                together = tuple(values[row] for values in others.values())
+                kept += [together] * (together not in kept)
             chosen = dict(zip(others, zip(*kept, strict=True), strict=False))
             if own and len(kept) == 1:
                 for other, (only,) in chosen.items():

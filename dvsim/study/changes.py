@@ -64,6 +64,22 @@ def changes_of(scenario: Spec) -> Changes:
     return Changes(base, tuple(_said(base, scenario)), own / other if other else 1.0)
 
 
+def title_of(scenario: Spec) -> str:
+    """Return the title of a scenario, empty if it was changed and its title is still the old one.
+
+    What was changed may be what the title says: 8 KiB messages are no "2 KiB messages".
+    """
+    changes = changes_of(scenario)
+    old = bool(changes.said) and scenario.title == changes.base.title
+    return "" if old else scenario.title
+
+
+def titled(scenario: Spec, name: str = "") -> str:
+    """Return the name of a scenario with what was changed, or another name, and its title."""
+    title = title_of(scenario)
+    return (name or changes_of(scenario).name) + (f": {title}" if title else "")
+
+
 def of_published_system(scenario: Spec) -> bool:
     """Return whether the published figures that a scenario names are of its own system.
 

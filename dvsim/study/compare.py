@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from dvsim.contract.kind import Metric
+from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
 from dvsim.study.facts import Difference, differences
 from dvsim.study.manifest import asked_json
@@ -72,8 +73,8 @@ class Comparison:
         rows: Of what all results have.
         metrics, shown: Unless all are runs of systems: the metrics that all have, as the first
             describes them, and those of them that a table for people has.
-        single: By number, from 1, of results with one point beside others with several their values
-            of the keys that tell the others' points apart.
+        single: By number, from 1, results with one point that have none of the keys that tell the
+            points of others apart.
         unmatched: Of each result its points that match none of another.
         own_metrics, own_keys: Of each result the metrics and varied keys that another has not.
     """
@@ -83,7 +84,7 @@ class Comparison:
     rows: tuple[Row, ...]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
-    single: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    single: tuple[int, ...] = ()
     unmatched: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     own_metrics: tuple[tuple[str, ...], ...] = ()
     own_keys: tuple[tuple[str, ...], ...] = ()
@@ -303,7 +304,12 @@ def _of_points(sides: Sequence[Measured]) -> Comparison:
         raise ValueError(_nothing_shared(sides))
     matched = match([side.keys for side in sides])
     if not matched.points:
-        varied = (f"varies {', '.join(side.keys.names) or 'nothing'}" for side in sides)
+        varied = (
+            f"is at {point_text(points[0])}"
+            if len(side.keys.points) == 1
+            else f"varies {', '.join(side.keys.names)}"
+            for side, points in zip(sides, matched.unmatched, strict=True)
+        )
         raise ValueError(f"they have no point in common: {_each(results, varied)}")
     shown = [name for side in sides for name in side.shown if name in shared]
     return Comparison(
@@ -312,7 +318,7 @@ def _of_points(sides: Sequence[Measured]) -> Comparison:
         tuple(_point_rows(sides, shared, matched)),
         {name: sides[0].metrics[name] for name in shared},
         tuple(dict.fromkeys(shown)) or tuple(shared),
-        matched.single if len(matched.single) < len(sides) else {},
+        tuple(matched.single),
         tuple(map(tuple, matched.unmatched)),
         tuple(tuple(name for name in side.metrics if name not in shared) for side in sides),
         tuple(map(tuple, matched.own)),

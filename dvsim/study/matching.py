@@ -22,14 +22,14 @@ class Matched(NamedTuple):
         points: The keys with their values, and the number of the point in each result.
         unmatched: Of each result the points that match none of another.
         own: Of each result the keys that it varies and another does not know.
-        single: By number, from 1, of each result with one point its values of the keys.
+        single: By number, from 1, the results with one point that know none of the keys.
     """
 
     keys: Sequence[str]
     points: Sequence[tuple[Point, tuple[int, ...]]]
     unmatched: Sequence[Sequence[Point]]
     own: Sequence[Sequence[str]]
-    single: Mapping[int, Point]
+    single: Sequence[int]
 
 
 def shared_metrics(sides: Sequence[Measured]) -> list[str]:
@@ -55,8 +55,8 @@ def match(sides: Sequence[PointKeys]) -> Matched:
     """Match the points of results by the keys that any of them varies.
 
     Points match if all keys that both know, varied or fixed, have the same value at both. Keys that
-    only say how long a point is run do not count, unless nothing else tells points apart. A result
-    with one point matches every point of the others.
+    only say how long a point is run do not count, unless nothing else tells points apart. So a
+    result that knows none of the keys matches every point of the others.
 
     Raises:
         ValueError: If there are so many combinations of points that nobody can read them.
@@ -68,9 +68,6 @@ def match(sides: Sequence[PointKeys]) -> Matched:
     rows: list[tuple[dict[str, Any], tuple[int, ...]]] = [({}, ())]
     known: set[str] = set()
     for side in sides:
-        if len(side.points) == 1:
-            rows = [(point, (*numbers, 0)) for point, numbers in rows]
-            continue
         own = [key for key in keys if side.has(key)]
         common = [key for key in own if key in known]
         there: dict[tuple[Any, ...], list[tuple[int, dict[str, Any]]]] = {}
@@ -100,11 +97,11 @@ def match(sides: Sequence[PointKeys]) -> Matched:
         [key for key in side.names if key in keys and not all(other.has(key) for other in several)]
         for side in sides
     ]
-    single = {
-        number: {key: side.at(0, key) for key in keys if side.has(key)}
+    single = [
+        number
         for number, side in enumerate(sides, start=1)
-        if len(side.points) == 1
-    }
+        if len(side.points) == 1 and keys and not any(map(side.has, keys))
+    ]
     in_order = [({key: point[key] for key in keys if key in point}, n) for point, n in rows]
     return Matched(keys, in_order, unmatched, own_keys, single)
 

@@ -42,15 +42,15 @@ class PointNumbers:
         }
 
 
-def in_order(names: Sequence[str]) -> list[str]:
+def in_order(names: Sequence[str], first: Sequence[str] = ()) -> list[str]:
     """Return names of results in the order of tables: it depends on the names alone.
 
-    Those of the kind that has most of them are first, and what no kind has is last. Where dvsim's
-    own kinds have none, they stand as they came: in the order of a kind that it does not bring.
+    Those that their kind has `first` lead, then come those of the kind of dvsim that has most of
+    them; what no kind has is last. Where none has any, they stand as they came.
     """
     asked, orders = set(names), [kind_named(own).first for own in OWN]
     orders.sort(key=lambda order: -len(asked.intersection(order)))
-    every = dict.fromkeys(name for order in orders for name in order)
+    every = dict.fromkeys(name for order in (first, *orders) for name in order)
     known = {name: position for position, name in enumerate(every)}
     if asked.isdisjoint(known):
         return list(dict.fromkeys(names))

@@ -14,6 +14,7 @@ import pandas as pd
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED, Metric
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.changes import titled
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
 from dvsim.study.number_text import MISSING
@@ -249,7 +250,7 @@ class PointsStudy(Points):
     def _repr_html_(self) -> str:
         """Show one row per point in a notebook."""
         asked = f"seed {self.seed}, {self.replications} replications; ± is half the 95 % interval"
-        title = f"{self.scenario.name}: {self.scenario.title}"
+        title = titled(self.scenario)
         return block(title, [self.scenario.question, asked], table(self.table()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dvsim.study.changes import changes_of
+from dvsim.study.changes import changes_of, titled
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
@@ -19,7 +19,7 @@ def question_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
         length: Of a run, in words; by default its share of what the unchanged scenario has.
     """
     scenario, changes = study.scenario, changes_of(study.scenario)
-    yield f"{changes.name}{'' if study.simulated else ', emulated'}: {scenario.title}"
+    yield titled(scenario, changes.name + ("" if study.simulated else ", emulated"))
     if not length and changes.length != 1:
         length = f"{changes.length:.3g} of the {scenario.LENGTH} of {scenario.name}"
     times = f"{study.replications} replications; ± is half of the 95 % interval over replications"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.changes import changes_of, of_published_system
+from dvsim.study.changes import changes_of, of_published_system, titled
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
 from dvsim.study.number_text import Amount, amount_text, estimate_text
@@ -233,7 +233,7 @@ class Run:
         notes += [self.scenario.question, f"{asked}; rates in 1/s, ± is the 95 % interval"]
         shown = wide.fillna("").rename_axis(index=None, columns=None)
         return block(
-            f"{changes_of(self.scenario).name}: {self.scenario.title}",
+            titled(self.scenario),
             notes,
             table(shown, index=True),
         )

@@ -26,6 +26,7 @@ from typing import Any
 
 import pandas as pd
 
+from dvsim.contract.find import DEFAULT
 from dvsim.errors import RunFailed
 from dvsim.scenario.units import value_text
 from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manifest
@@ -98,6 +99,11 @@ class SweepResult:
         return ", ".join(f"{name} {text}" for name, text in texts if text)
 
     @property
+    def kind(self) -> str:
+        """The kind of its scenario, that of a system where an old manifest does not say it."""
+        return str(self.manifest.get("kind", DEFAULT))
+
+    @property
     def names(self) -> Mapping[str, str]:
         """What its keys are called, see `short_names`."""
         return short_names(self.keys)
@@ -152,16 +158,19 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     return {key: last if times[last] == 1 else key for key, last in lasts.items()}
 
 
-def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def tabulate(
+    rows: Sequence[Row], keys: Sequence[str], first: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
     """Return rows as a table, and the names of its results; equal for any order of the rows.
 
     Args:
         rows: Of all points.
         keys: Varied by the options; those that a scenario varies itself follow.
+        first: Results in the order of the kind of the scenario.
     """
     ordered = sorted(enumerate(rows), key=lambda item: (item[1].point, item[0]))
     chosen = [row for _, row in ordered]
-    names = in_order([name for row in chosen for name in row.results])
+    names = in_order([name for row in chosen for name in row.results], first)
     every = list(dict.fromkeys([*keys, *(key for row in chosen for key in row.keys)]))
     columns: dict[str, list[Any]] = {"point": [row.point for row in chosen]}
     for key in every:

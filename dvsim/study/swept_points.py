@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dvsim.contract.find import kind_of, metric_of
+from dvsim.contract import OWN
+from dvsim.contract.find import kind_named, kind_of, metric_of
 from dvsim.contract.kind import Metric
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
@@ -56,7 +57,9 @@ class SweptPoints(Points):
     @property
     def drawn(self) -> list[str]:
         """The results that are drawn: rates and latencies; hops that wait nowhere once."""
-        chosen = [name for name in DRAWN if name in self.METRICS] or list(self.METRICS)[:MOST]
+        own = kind_named(self.swept.kind).headline if self.swept.kind not in OWN else ()
+        chosen = [name for name in own or DRAWN if name in self.METRICS]
+        chosen = chosen[:MOST] if own else chosen or list(self.METRICS)[:MOST]
         if "mean_hops" in self.METRICS and "mean_latency" in chosen:
             hops, latency = (
                 self._good[name].rename(None) for name in ("mean_hops", "mean_latency")
@@ -66,7 +69,7 @@ class SweptPoints(Points):
 
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a result."""
-        return metric_of(name, self.METRICS.get(name, ""))
+        return metric_of(name, self.METRICS.get(name, ""), self.swept.kind)
 
     def keys(self) -> pd.DataFrame:
         """Return the keys that took several values, of each point."""

@@ -24,7 +24,7 @@ def alone(tmp_path_factory):
 
 
 def test_the_title_says_what_was_set(alone):
-    assert alone[0].startswith(f"{NAME}: H3, FDR InfiniBand, 8 B messages\n")
+    assert alone[0].startswith(f"{NAME}\n")
     assert "times h3/fdr-8" not in alone[0]
 
 
@@ -43,7 +43,7 @@ def test_the_report_of_kept_runs_does_not_judge_it_either(alone, tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "page.md").read_text()
     assert "Nothing was compared with published data" in text
-    assert text.startswith(f"# {NAME}: ")
+    assert text.startswith(f"# {NAME}\n")
 
 
 def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_path):
@@ -107,5 +107,5 @@ def test_a_study_is_set_beside_the_unchanged_one(tmp_path):
     asked += ["--set", "traffic.load=0.2", "--out", tmp_path]
     done = dvsim("run", *asked, "--baseline")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("switch/zero-load with load 0.2: ")
+    assert done.stdout.startswith("switch/zero-load with load 0.2\n")
     assert "  traffic.load  0.01  0.2" in done.stdout

@@ -110,16 +110,19 @@ def test_there_is_no_curve_without_a_common_axis(studies):
     assert overlaid_curves(compare([every, one_load]), ["1", "2"], ["throughput"]) == []
 
 
-def test_one_point_stands_beside_every_point(studies):
+def test_one_point_stands_beside_the_point_with_its_values(studies):
     every, _, _ = studies
     path = Path(every.scenario.path)
     asked = ["traffic.load=0.2", "switch.height=4", "traffic.slots=400"]
     (alone,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
     found = compare([alone, every])
-    assert len(alone.scenario.points) == 1 and len(found.points) == 6
-    assert found.single == {1: {"height": 4, "load": 0.2}}
-    rows = [row for row in found.rows if row.metric == "throughput"]
-    assert len({row.values[0] for row in rows}) == 1 and len({row.values[1] for row in rows}) == 6
+    assert len(alone.scenario.points) == 1 and found.points == [{"height": 4, "load": 0.2}]
+    assert found.single == () and len(found.unmatched[1]) == 5
+    assert all(row.values[0] == row.values[1] for row in found.rows)  # the same run
+    asked = ["traffic.load=0.25", "switch.height=4", "traffic.slots=400"]
+    (other,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
+    with pytest.raises(ValueError, match=r"no point in common: .* is at height 4, load 0.25; .*"):
+        compare([other, every])
 
 
 def test_points_that_share_no_key_are_refused_before_they_fill_the_memory(studies):

@@ -1,5 +1,6 @@
 """Is a kind that somebody else wrote a kind like others? It is that of docs/own-kind.md."""
 
+import importlib
 import json
 import os
 import re
@@ -259,3 +260,66 @@ def test_python_and_limit_know_it(asked):
     status, out, err = asked(*until, "--scale", "0.1", "--tolerance", "0.05", "--workers", "1")
     assert status == 0, err
     assert "holds at load 0.4" in out or "holds at load 0.5" in out, out
+
+
+def kind_at(site, monkeypatch):
+    """A package of three files with a kind in it, and its version."""
+    from dvsim.contract.kind import How
+
+    monkeypatch.syspath_prepend(str(site))
+    for name in [name for name in sys.modules if name.split(".")[0] == "whole_kind"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    kind = importlib.import_module("whole_kind.inner.kind").KIND
+    return lambda: kind.version(How("1", 1, 1))
+
+
+@pytest.mark.parametrize(
+    "changed", ["kind.py", "inner/kind.py", "inner/data.csv", "deep/er/core.so", "other.py"]
+)
+def test_every_file_of_its_package_is_part_of_its_version(changed, tmp_path, monkeypatch):
+    package = tmp_path / "whole_kind"
+    (package / "inner").mkdir(parents=True)
+    (package / "deep" / "er").mkdir(parents=True)
+    for path in (
+        "__init__.py",
+        "inner/__init__.py",
+        "deep/er/core.so",
+        "kind.py",
+        "inner/data.csv",
+    ):
+        (package / path).write_text("")
+    (package / "inner" / "kind.py").write_text(
+        "from dvsim.contract.kind import Kind\nclass Own(Kind):\n    name = 'own'\nKIND = Own()\n"
+    )
+    version = kind_at(tmp_path, monkeypatch)
+    before = version()
+    assert before == version() and before.startswith("1.")
+    (package / "__pycache__").mkdir(exist_ok=True)
+    (package / "__pycache__" / "x.pyc").write_text("compiled")
+    (tmp_path / "beside.py").write_text("x = 1")
+    assert before == version()
+    with (package / changed).open("a") as file:
+        file.write("# more\n")
+    assert before != version()
+
+
+def test_a_sweep_describes_its_metrics_as_the_kind_does(asked, tmp_path):
+    """Also one that dvsim's own kinds have by the same name, in the order of the kind."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for path in (once("own kind", install_kind) / "site").iterdir():
+        (site / path.name).symlink_to(path)
+    (site / "mm1.py").unlink()
+    text = (ROOT / "docs" / "mm1" / "mm1.py").read_text("utf-8")
+    registry = '{"latency": Metric("1", label="idle share"), "throughput": Metric("services")}'
+    text = text.replace('{"wait": Metric("services"), "busy": Metric("1")}', registry)
+    text = text.replace('"busy": float', '"latency": float')
+    text = text.replace('"wait": float', '"throughput": float')
+    (site / "mm1.py").write_text(text, "utf-8")
+    more = ("--vary", "load=0.2,0.4", "--replications", "2", "--scale", "0.01")
+    status, out, err = asked("sweep", "queue.toml", *more, "--report", "page.html", path=site)
+    assert status == 0, err
+    head = next(line for line in out.splitlines() if line.split()[:1] == ["load"])
+    assert head.index("latency") < head.index("throughput services")
+    assert "idle share" in (tmp_path / "page.html").read_text("utf-8")

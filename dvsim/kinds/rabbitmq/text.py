@@ -14,7 +14,7 @@ import pandas as pd
 
 from dvsim.scenario.reference import published
 from dvsim.scenario.units import format_value
-from dvsim.study.changes import Changes, changes_of, of_published_system
+from dvsim.study.changes import Changes, changes_of, of_published_system, titled
 from dvsim.study.emulated_text import cost_text, made_text
 from dvsim.study.number_text import amount_text, estimate_texts
 from dvsim.study.run import Run
@@ -29,7 +29,7 @@ INDENT = "  "
 def answer_lines(run: Run) -> Iterator[str]:
     """Yield what one run gives: its rate and limit first, then what was asked."""
     changes = changes_of(run.scenario)
-    yield f"{changes.name}: {run.scenario.title}"
+    yield titled(run.scenario)
     yield f"{INDENT}{run.answer}"
     yield from (f"{INDENT}{line}" for line in question_lines(run, changes))
     if run.backend == "emu":

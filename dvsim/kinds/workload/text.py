@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
-from dvsim.study.changes import changes_of
+from dvsim.study.changes import titled
 from dvsim.study.number_text import amount_text
 from dvsim.study.table import Table
 
@@ -101,7 +101,7 @@ def _spent(replay: Replay) -> str:
 def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and of each point its time and what that is spent on."""
     scenario, keys = study.scenario, list(study.scenario.keys)
-    yield f"{changes_of(scenario).name}: {scenario.title}"
+    yield titled(scenario)
     table = study.points.drop(columns="replication").groupby("point").mean()
     rows, first = [], float(table["time"].iloc[0])
     for number, row in table.iterrows():

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dvsim.contract.find import kind_of
+from dvsim.contract.find import kind_named, kind_of
 from dvsim.contract.kind import How
 from dvsim.contract.load import Template, template
 from dvsim.core.code import code_version
@@ -60,6 +60,12 @@ class Sweep(Design[PointTrial, list[Outcome]]):
             next(outcomes) if isinstance(trial, PointTrial) else Outcome(error=trial.error)
             for trial in self.trials
         ]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its scenario."""
+        valid = (trial for trial in self.trials if isinstance(trial, PointTrial))
+        return next(valid).scenario.KIND
 
     @property
     def digest(self) -> str:
@@ -199,7 +205,7 @@ def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> Sweep
             known_to = share if times > 1 else math.nan
             remarks = (times, known_to, item.bottleneck, item.note, "" if out is None else folder)
             rows.append(Row(trial.number, all_keys, item.results, *remarks))
-    table, names = tabulate(rows, list(keys[0]))
+    table, names = tabulate(rows, list(keys[0]), kind_named(sweep.kind).first)
     every = tuple(
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
     )
@@ -240,5 +246,10 @@ def _manifest(
         command=command,
         started=started,
         wall_s=took_s,
-        known={"asked": sweep.about(), "runs": kept_in, "failed": len(swept.failed)},
+        known={
+            "kind": sweep.kind,
+            "asked": sweep.about(),
+            "runs": kept_in,
+            "failed": len(swept.failed),
+        },
     )
