@@ -319,9 +319,7 @@ def _of_parquet(path: Path) -> Sheet:
 
 def _of_frame(name: str, frame: pd.DataFrame) -> Sheet:
     """Return a pandas table as text; line 1 is the first row, as there is no heading line."""
-    import pandas as pd
-
-    if not isinstance(frame.index, pd.RangeIndex):
+    if frame.index.dtype.kind not in "iu" or frame.index.names != [None]:  # no mere numbers
         frame = frame.reset_index(names=[str(name or "") for name in frame.index.names])
     columns = []
     for at in range(frame.shape[1]):
@@ -412,4 +410,4 @@ def _without_index(
         return ("statistic", *headings[1:]), kept
     if cells == [str(at) for at in range(len(cells))] and len(headings) > 1:
         return headings[1:], [(line, row[1:]) for line, row in rows]
-    return ("column", *headings[1:]), rows
+    return ("index" if "column" in headings else "column", *headings[1:]), rows

@@ -100,7 +100,14 @@ def test_what_is_said_of_data_needs_data(folder):
 
 def test_the_page_has_the_verdict_first_and_a_figure_for_each_case(folder, tmp_path):
     page = tmp_path / "lab.html"
-    arguments = ["h3/fdr-8", "--against", "h3_message_rates.csv", "--report", str(page)]
+    arguments = [
+        "h3/fdr-8",
+        "--against",
+        "h3_message_rates.csv",
+        "--report",
+        str(page),
+        "--overwrite",
+    ]
     pages = []
     for _ in range(2):
         result_of(folder, *arguments)

@@ -2,7 +2,7 @@
 
 data.py           what was measured, and what is known of it: the ``[lab]`` table beside a file
 read.py           which kind of file it is, and the case list that it gives
-summaries.py      summaries, in long or wide form; samples.py one row a sample, in blocks
+tables.py         summaries in any form, and samples, one a row
 perftest.py       logs and CSV files of RabbitMQ PerfTest
 openmessaging.py  results of the OpenMessaging Benchmark
 simulated.py      what a run has of the same kind; intervals counted again

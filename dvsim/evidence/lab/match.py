@@ -20,6 +20,7 @@ from dvsim.study.run import Run
 Taken = Literal["mean", "same"]
 OTHER = "another transport"
 NO_SIZE = "no run with messages"
+NO_POINT = "has no such point"
 
 
 class Pair(NamedTuple):
@@ -195,7 +196,7 @@ def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str
 def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
     """Return why there is not one point for a case; empty if there is."""
     if not points:
-        return f"{scenario.name} has no such point{_unlike(scenario, case)}"
+        return f"{scenario.name} {NO_POINT}{_unlike(scenario, case)}"
     candidates = [
         {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
     ]
@@ -308,7 +309,8 @@ def _nothing(scenarios: Sequence[Spec], data: LabData, case: Case, reason: str) 
     sizes = {size for point in points if isinstance(size := point.get("message_bytes"), int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}
     hint = None
-    if reason.startswith(NO_SIZE) and wanted and sizes and not wanted & sizes:
+    sized = NO_SIZE in reason or reason.endswith(NO_POINT)
+    if sized and wanted and sizes and not wanted & sizes:
         hint = f"{min(sizes, key=lambda size: abs(size - min(wanted)))} B"
     message = f"none of its cases was simulated; {case.name}: {reason}"
     return ScenarioError.at(data.path, message, hint=hint)
