@@ -213,6 +213,15 @@ def test_processes_without_mpi_are_refused(tmp_path):
         read(without_mpi(1, [GPU, METRIC]).write(tmp_path))
 
 
+def test_each_rank_without_events_is_named(tmp_path):
+    anchor = stencil(4).write(tmp_path)
+    for rank in (1, 3):
+        (tmp_path / "traces" / f"{rank}.evt").unlink()
+    with pytest.raises(ScenarioError) as caught:
+        read(anchor)
+    assert [fault.key for fault in caught.value.faults] == ["rank 1", "rank 3"]
+
+
 def test_bytes_are_what_score_p_counts():
     p, n = 6, 100
     for op, kind in enumerate(KINDS):

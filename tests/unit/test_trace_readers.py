@@ -181,6 +181,7 @@ def test_calls_of_mpi_that_no_simgrid_replay_knows_are_counted(tmp_path):
         ("0 init\n0 send 0 0 1 99\n", r":2: rank 0, call 1: knows no data type '99'"),
         ("0 init\n0 send 0\n", r":2: rank 0, call 1: needs at least 2 arguments"),
         ("0 init\n2 init\n", r"has no line of rank 1, but of rank 2"),
+        ("0 init\n2 init\n5 init\n", r"has no line of ranks 1, 3, 4, but of rank 5"),
         ("0 init\n1 init\n0 finalize\n", r":2: is the last line of rank 1, which never calls fin"),
         ("0 init\n1 init\n0 barrier\n", r"rank 1: does not enter a barrier"),
         ("0 init\n1 init\n0 bcast 8 0\n1 bcast 8 1\n", r":4: rank 1: enters a bcast of root 1 whe"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dvsim.kinds.workload.collectives import Collectives
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.text import refuse
+from dvsim.kinds.workload.readers.text import refuse, refuse_gaps
 
 _NAMES = """
 Barrier Bcast Reduce Allreduce Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
@@ -72,9 +72,7 @@ def program_of(
             refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
         files[rank] = path
     ranks = max(files) + 1
-    if len(files) < ranks:
-        lacks = next(rank for rank in range(ranks) if rank not in files)
-        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
+    refuse_gaps(paths[0].parent, "file", files)
     ordered = [files[rank] for rank in range(ranks)]
     return ordered, Program(ranks, name or str(paths[0]), map(str, ordered), options.table)
 

@@ -12,6 +12,7 @@ from heapq import merge
 from pathlib import Path
 from typing import NoReturn
 
+from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
 from dvsim.kinds.workload.readers import otf2_events as events
@@ -61,9 +62,14 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
     if not locations:
         refuse(globals_of, None, "has no location of an MPI rank")
     files = [anchor.with_suffix("") / f"{location}.evt" for location in locations]
-    for rank, file in enumerate(files):
-        if not file.is_file():
-            refuse(file, None, "is missing: the events of this rank", f"rank {rank}")
+    message = "is missing: the events of this rank"
+    faults = [
+        Fault(str(file), None, f"rank {rank}", message)
+        for rank, file in enumerate(files)
+        if not file.is_file()
+    ]
+    if faults:
+        raise ScenarioError(faults)
     program = Program(len(locations), name or str(anchor), map(str, files), options.table)
     ranks = [Rank(program, rank, file, known) for rank, file in enumerate(files)]
     for rank_reader, location in zip(ranks, locations, strict=True):

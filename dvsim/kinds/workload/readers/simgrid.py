@@ -26,6 +26,7 @@ from dvsim.kinds.workload.readers.text import (
     of_rank,
     picoseconds,
     refuse,
+    refuse_gaps,
     shown,
     whole,
 )
@@ -197,9 +198,7 @@ def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
             first, other = own[:2]
             refuse(other, None, f"is of rank {rank}, as {first.name} is: name one of the traces")
     ranks = max(lines) + 1
-    if len(lines) < ranks:
-        lacks = next(rank for rank in range(ranks) if rank not in lines)
-        refuse(paths[0], None, f"has no line of rank {lacks}, but of rank {ranks - 1}")
+    refuse_gaps(paths[0], "line", lines)
     files = [str(lines[rank][0].path) for rank in range(ranks)]
     one_file = len(set(files)) == 1
     program = Program(ranks, name or str(paths[0]), files[:1] if one_file else files, options.table)

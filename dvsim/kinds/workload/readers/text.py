@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ from dvsim.scenario import bounds
 MOST_BYTES = 1 << 34
 """Of one file of a trace."""
 
+MOST_NAMED = 20  # ranks in a message
 LONGEST = 40  # characters of a word in a message
 
 
@@ -25,6 +27,21 @@ def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> N
         ScenarioError: Always.
     """
     raise ScenarioError.at(path, message, key, line=line)
+
+
+def refuse_gaps(path: Path, what: str, ranks: Collection[int]) -> None:
+    """Refuse a trace that has nothing of some ranks below the last.
+
+    Raises:
+        ScenarioError: With these ranks, or the first of many.
+    """
+    last = max(ranks)
+    lack = list(islice((str(rank) for rank in range(last) if rank not in ranks), MOST_NAMED))
+    if lack:
+        named = f"rank{'s' * (len(lack) > 1)} {', '.join(lack)}"
+        others = last + 1 - len(ranks) - len(lack)
+        more = f" and {others} more" if others else ""
+        refuse(path, None, f"has no {what} of {named}{more}, but of rank {last}")
 
 
 @contextmanager
