@@ -21,6 +21,9 @@ from dvsim.errors import Fault
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 
+GREW, BEYOND, GROWS = "queues grew", "beyond saturation", "what waits grows"
+"""Words in the notes of a run that never settles, however long it is."""
+
 EMULATED = "emu"  # the backend of emulated results of any kind, as manifests name it
 
 Own = Any  # a scenario or a result of a kind, of which only that kind knows the class
@@ -135,6 +138,11 @@ class Reading(Protocol):
     @property
     def notes(self) -> str:
         """Why it has not settled; empty if it has."""
+
+
+def never_settles(notes: str) -> bool:
+    """Return whether what waits in a run grows for as long as it lasts, by its notes."""
+    return any(words in notes for words in (GREW, BEYOND, GROWS))
 
 
 class Plain(NamedTuple):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.contract.kind import BEYOND
 from dvsim.core.network import NetworkCore, NetworkCounts
 from dvsim.errors import ArgumentError
 from dvsim.fabric.network.cache import kept
@@ -97,7 +98,7 @@ def estimate(network: Network, load: float, injection: str) -> Estimate:
     accepted = load * (first.passed if injection == "drop" else 1.0)
     units = tuple(unit_of(switch, part, accepted, "queue") for part in parts)
     notes = tuple(
-        f"beyond saturation: switches of level {level} pass {unit.passed:.1%} of their packets, "
+        f"{BEYOND}: switches of level {level} pass {unit.passed:.1%} of their packets, "
         "latency grows with the run"
         for level, unit in enumerate(units)
         if unit.passed < FULL and accepted > 0

@@ -127,6 +127,9 @@ class NetworkSimulation(Stepping):
     def __repr__(self) -> str:
         return f"<NetworkSimulation of {self.network!r} at slot {self.now}>"
 
+    def _queued(self) -> Ints:
+        return self.core.counts().queue_sum.ravel()
+
     def _advance(self, slots: int) -> int:
         if self._until:
             return self.core.run_until(slots)

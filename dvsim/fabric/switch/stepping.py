@@ -10,6 +10,8 @@ from dvsim.fabric.switch.check import whole
 from dvsim.fabric.switch.settled import Batches
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from dvsim.fabric.switch.traffic import Offer
 
 CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
@@ -101,8 +103,12 @@ class Stepping:
             return
         self.now += slots
         if self.now - self.counted_from == self.batches.end:
-            self.batches.close(self._core.totals().delivered)
+            self.batches.close(self._core.totals().delivered, self._queued())
         self._collect()
+
+    def _queued(self) -> npt.ArrayLike:
+        """Return the packets in inner queues, summed over slots since the reset, by kind."""
+        return ()
 
     def _advance(self, slots: int) -> int:
         """Call the core; return the slots that it ran."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dvsim.contract.kind import GROWS
 from dvsim.study.points import PointsStudy
 
-GROWS = "what waits grows"
 SHOWN = ("unstable", "full", "blocked")
 
 

@@ -11,6 +11,9 @@ A probe so near to the limit that its last look would not decide it either, by h
 replications so far scatter, stays undecided at once: it makes the answer wider by a little, and
 costs a quarter. Stopping there makes no verdict wrong.
 
+A load at which queues grow for as long as a run lasts has no mean latency and no quantile: the
+criterion fails there, whatever the run says, if half of the replications say so.
+
 A run at flow fidelity does not scatter, but has an error; it is added to the interval where it is
 known.
 """
@@ -23,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dvsim.contract.find import kind_of
-from dvsim.contract.kind import Kind, Reading
+from dvsim.contract.kind import Kind, Reading, never_settles
 from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.pool import Workers, default_workers
 from dvsim.scenario.document import dotted
@@ -229,6 +232,11 @@ class Bisect(Design[Trial, Limit]):
             estimates = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
             self._check_metrics(value, estimates)
             verdict = self.criterion.verdict(estimates) if len(runs) > 1 else "undecided"
+            growing = sum(never_settles(run.notes) for run in runs)
+            if 0 < growing < len(runs) < TELLING and wanted < steps[-1]:
+                continue
+            if 2 * growing >= len(runs):  # beyond the limit, whatever its metrics are after so long
+                verdict = "fails"
             if verdict != "undecided" or self._hopeless(runs):
                 break
         notes = next((run.notes for run in runs if run.notes), "")
