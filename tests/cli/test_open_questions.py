@@ -180,7 +180,7 @@ def test_the_question_comes_first_then_one_sentence_then_its_table(tmp_path):
     assert question.strip().startswith("Does the rate at 128 KiB flatten")
     told, _, table = result.stdout.split("\n\n")[1].partition("  Seed 1, 1 replication, ")
     said = " ".join(told.split())
-    assert re.fullmatch(r"Ten times the messages .*would change nothing\.", said)
+    assert re.fullmatch(r"The 1 replication does not decide ten times the messages .*\.", said)
     _, heading, *rows = table.splitlines()
     assert heading.split() == ["variant", "msg/s", "ratio", "paged", "blocked", "limit"]
     assert [row.split()[0] for row in rows[:6:3]] == ["128", "128"]
