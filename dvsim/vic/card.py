@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -20,7 +19,7 @@ from dvsim.vic.messages import Messages
 from dvsim.vic.packets import same_length
 from dvsim.vic.results import Attr, Transfer
 from dvsim.vic.team import Team
-from dvsim.vic.waiting import SLICE_NS
+from dvsim.vic.waiting import in_slices_of, is_alone
 from dvsim.vic.words import AnyWords, Words, given, taken
 
 
@@ -268,7 +267,8 @@ class Card(Closing):
     async def ready(self, counters: int, fifo_min: int = 0, timeout_ns: int = FOREVER) -> int:
         """Do as `wait` in asyncio: the loop goes on meanwhile. Can be cancelled.
 
-        In timed mode, which has no descriptors, it looks each time that the loop comes round.
+        In timed mode, which has no descriptors, it looks each time that the loop comes round; the
+        only task of a loop waits.
         """
         began = self.time_ns()
         while True:
@@ -278,6 +278,10 @@ class Card(Closing):
             except TimedOut:
                 if remaining == 0 and timeout_ns != FOREVER:
                     raise
+            if self._timed and is_alone():
+                return self.wait(
+                    counters, fifo_min, remaining if timeout_ns != FOREVER else FOREVER
+                )
             if self._timed:
                 await asyncio.sleep(0)
             else:
@@ -356,20 +360,16 @@ class Card(Closing):
 
     def _wait(self, name: str, timeout_ns: int, **arguments: Any) -> None:  # noqa: ANN401
         """Call a function whose last argument is a timeout, in slices where time is the wall's."""
-        remaining, started = timeout_ns, time.monotonic_ns()
-        while True:
-            now = remaining if self._timed else min(remaining, SLICE_NS)
-            try:
-                status = getattr(self._lib, name)(self._card, *arguments.values(), now)
-            except OverflowError:
-                status = Status.ERANGE
-            if status == Status.OK:
-                return
-            if timeout_ns != FOREVER:
-                remaining = max(0, timeout_ns - (time.monotonic_ns() - started))
-            if status != Status.ETIMEDOUT or self._timed or remaining == 0:
-                shown = "FOREVER" if timeout_ns == FOREVER else timeout_ns
-                raise self._error(name, status, {**arguments, "timeout_ns": shown})
+        call = getattr(self._lib, name)
+        try:
+            status = in_slices_of(
+                lambda ns: int(call(self._card, *arguments.values(), ns)), timeout_ns, self._timed
+            )
+        except OverflowError:
+            status = Status.ERANGE
+        if status != Status.OK:
+            shown = "FOREVER" if timeout_ns == FOREVER else timeout_ns
+            raise self._error(name, status, {**arguments, "timeout_ns": shown})
 
     def _start(self, name: str, transfer: Transfer, **arguments: Any) -> Transfer:  # noqa: ANN401
         """Start a transfer; the card keeps it, and so its arrays, until it was waited for."""

@@ -104,9 +104,8 @@ class Client(Closing, Stream[Delivery]):
         timed: bool,
         **settings: Unpack[Settings],
     ) -> None:
-        super().__init__()
+        super().__init__(timed)
         self._ffi, self._lib = libvic()
-        self._timed = timed
         unknown = set(settings) - {*NUMBERS, *FLAGS}
         if unknown:
             known = ", ".join((*NUMBERS, *FLAGS))

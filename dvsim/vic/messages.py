@@ -41,9 +41,8 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
         window_bytes: int,
         ordered: bool,
     ) -> None:
-        super().__init__()
+        super().__init__(timed)
         self._ffi, self._lib = libvic()
-        self._timed = timed
         self._local = threading.local()
         handle = self._ffi.new("vic_message_t **")
         shown = f"vic_message_open(max_bytes={max_bytes}, window_bytes={window_bytes})"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import Generic, TypeVar
 
 from dvsim.vic.errors import Closed, TimedOut, VicError
-from dvsim.vic.waiting import SLICE_NS
+from dvsim.vic.waiting import SLICE_NS, is_alone, part_of_a_wait
 
 Item = TypeVar("Item")
 
@@ -20,7 +21,8 @@ BREATH = 32
 class Stream(Generic[Item]):
     """Something with `_receive(timeout)`; a loop over it ends when it is closed, or the job is."""
 
-    def __init__(self) -> None:
+    def __init__(self, timed: bool) -> None:
+        self._timed = timed
         self._ready: deque[Item] = deque()
 
     def _receive(self, timeout: float | None) -> Item:
@@ -31,12 +33,10 @@ class Stream(Generic[Item]):
             return self._ready.popleft()  # received for a task that was cancelled
         return self._receive(timeout)
 
-    def _fetch(self) -> None:
+    def _fetch(self, since_ns: int) -> None:
         """Receive for a task: what comes is kept even if the task is cancelled meanwhile."""
-        try:
+        with contextlib.suppress(TimedOut), part_of_a_wait(since_ns):
             self._ready.append(self._receive(SLICE_NS / 1e9))
-        except TimedOut:
-            return
 
     def __iter__(self) -> Iterator[Item]:
         """Return an iterator that waits for each item."""
@@ -49,23 +49,24 @@ class Stream(Generic[Item]):
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         """Return an asynchronous iterator: threads wait, the loop goes on. Can be cancelled."""
-        loop, count = asyncio.get_running_loop(), 0
+        loop, count, since_ns = asyncio.get_running_loop(), 0, 0
         while True:
             item = None
             try:
-                item = self._next(0)
+                item = self._next(None if self._timed and is_alone() else 0)
             except Closed:
                 return
             except TimedOut:
-                pass
+                since_ns = since_ns or time.monotonic_ns()
             if item is None:
-                try:
-                    await loop.run_in_executor(None, self._fetch)
+                try:  # other tasks may end the wait
+                    await loop.run_in_executor(None, self._fetch, since_ns if is_alone() else 0)
                 except Closed:
                     return
                 except VicError as error:  # without the frames of the thread and of its pool
                     raise error.with_traceback(None) from None
                 continue
+            since_ns = 0
             count += 1
             if count % BREATH == 0:
                 try:

@@ -188,6 +188,11 @@ VIC_API int vic_compute_ns(vic_t *card, uint64_t ns);
  * vic_dma_test then returns VIC_ECLOSED. Deaths and other ends are reported by waits only. cost: poll_mirror. */
 VIC_API void vic_relax(vic_t *card);
 
+/* Say that the waits of this thread from here on are parts of one wait without end, which began at since_ns of
+ * CLOCK_MONOTONIC; 0: they are waits of their own again. For programs that look for signals or other work between short
+ * waits, as Python does: the launcher then knows what they wait for, and for how long. cost: none. */
+VIC_API void vic_wait_slices(uint64_t since_ns);
+
 /* ---- packets -------------------------------------------------------------------------------------- */
 
 /* A packet is a header and a payload, one 64-bit word each. A WRITE, FIFO or QUERY packet counts its counter

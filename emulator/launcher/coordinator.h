@@ -85,6 +85,8 @@ struct coordinator {
     int64_t sim_ps;   /* cards and network are simulated up to here */
     int64_t bound_ps; /* and may be simulated up to here */
     int64_t last_ps;  /* when something last happened */
+    int64_t still_ps; /* is_still: nothing has moved since then, */
+    uint64_t still_print; /* as this shows */
     bool pause;       /* a card has to take its news first */
     bool check, deadlock, failed, kill_pending;
     int refused; /* why it failed, of models/, if it was not memory: DVSIM_EINVAL, DVSIM_ESTATE */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "look.h"
 #include "vic.h"
 
 /* ---- what the coordinator prints */
@@ -32,6 +33,20 @@ static void print_watched(const struct side *side, const struct watched *watched
     }
 }
 
+/* A call that waits in many parts, as those of vic_message; false: there is none. */
+static bool print_whole(const struct side *side)
+{
+    for (int i = 0; i < WAITS; i++) {
+        const struct card_wait *wait = &side->coord->job->card[side->number].wait[i];
+        uint32_t kind = atomic_load(&wait->kind);
+        if (kind >= WAIT_MESSAGE && kind < WAIT_KINDS) {
+            fprintf(stderr, wait_text(kind), atomic_load(&wait->dest));
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_waits(const struct side *side)
 {
     const struct timed_card *shared = side->shared;
@@ -41,6 +56,9 @@ static void print_waits(const struct side *side)
                                      : state == CARD_CLOSED ? ", it is closed"
                                      : state == CARD_AWAY   ? ", its threads do something else"
                                                             : "");
+        return;
+    }
+    if (print_whole(side)) {
         return;
     }
     for (uint32_t i = 0; i < watches && i < WATCHED_MOST; i++) {
@@ -184,13 +202,37 @@ static int64_t latest(int64_t ps, const int64_t *written)
     return other > ps && other != NEVER ? other : ps;
 }
 
+/* Have the cards waited without end for so long that what looks round in the meantime, as vic_message does at least every
+ * 10 ms or eighth part of its wait, finds nothing any more? `newest`: since when the last of them has. */
+static bool is_still(struct coordinator *coord, int64_t newest)
+{
+    const int64_t quiet_ps = INT64_C(1000000000000);
+    int64_t waited = coord->sim_ps - newest, least = waited / 4 > quiet_ps ? waited / 4 : quiet_ps;
+    uint64_t print = 0;
+    if (waited < quiet_ps) {
+        return false;
+    }
+    for (uint32_t i = 0; i < coord->cards; i++) {
+        print = (print ^ coord->side[i].fifo_words) * UINT64_C(0x9e3779b97f4a7c15);
+        for (unsigned k = 0; k < SCRATCH; k++) { /* the scratch counter counts looks of others */
+            print = (print ^ (uint64_t)dvsim_vic_counter(coord->side[i].vic, k)) * UINT64_C(0x9e3779b97f4a7c15);
+        }
+    }
+    if (print != coord->still_print || newest > coord->still_ps) {
+        coord->still_print = print;
+        coord->still_ps = coord->sim_ps;
+    }
+    return coord->sim_ps - coord->still_ps >= least;
+}
+
 /* No packet and no event is left: end the waits for what cannot come any more. */
 void ends_when_idle(struct coordinator *coord)
 {
     struct side *last = NULL;
     uint32_t live = 0;
     int64_t ended = coord->last_ps + coord->pcie.crossing_ps;
-    bool all_wait = true;
+    int64_t newest = 0;
+    bool all_wait = true, endless = true; /* for news, or in parts */
     for (uint32_t i = 0; i < coord->cards; i++) {
         struct side *side = &coord->side[i];
         if (side->end_ps == NEVER) {
@@ -199,7 +241,11 @@ void ends_when_idle(struct coordinator *coord)
             }
             last = side;
             live++;
-            all_wait = all_wait && side->next_ps == NEVER && !side->wake && is_stopped(side);
+            int64_t since_ps = time_of(&side->shared->endless_ps);
+            bool waits = !side->wake && is_stopped(side);
+            all_wait = all_wait && waits && side->next_ps == NEVER;
+            endless = endless && waits && since_ps != NEVER;
+            newest = since_ps > newest ? since_ps : newest;
         } else if (side->end_ps > ended) {
             ended = side->end_ps;
         }
@@ -214,7 +260,7 @@ void ends_when_idle(struct coordinator *coord)
         if (first && coord->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
             coord->sim_ps = ends_ps;
         }
-    } else if (live > 0 && all_wait && !coord->deadlock && !coord->kill_pending && last->shared->stop_ps == NEVER) {
+    } else if (live > 0 && (all_wait || (endless && is_still(coord, newest))) && !coord->deadlock && !coord->kill_pending && last->shared->stop_ps == NEVER) {
         coord->deadlock = true;
         report_deadlock(coord);
         ends_stop_waits(coord, coord->last_ps, VIC_EPEER);

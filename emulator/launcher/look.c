@@ -36,7 +36,7 @@ static bool is_in_barrier(const struct job *job, uint32_t number, const struct c
     }
     uint32_t last = (uint32_t)(look->barrier >> 33 & 0x1ffff) - 1;
     uint32_t mark = number == last ? barrier_mark(look->barrier) : atomic_load(&job->card[number].barrier_mark);
-    return job->config.hosts > 1 ? waits : mark_is_in(mark, look->barrier);
+    return job->config.hosts > 1 || job->config.mode == 1 ? waits : mark_is_in(mark, look->barrier);
 }
 
 static void look_at_waits(const struct card_shared *card, struct card_look *look)
@@ -61,7 +61,9 @@ static void look_card(const struct job *job, uint32_t number, struct card_look *
         look->stat[i] = atomic_load(&card->stat[i]);
     }
     for (int i = 0; i < COUNTERS; i++) {
-        look->counter[i] = atomic_load(&card->counter[i].value);
+        look->counter[i] = job->config.mode == 1
+                               ? __atomic_load_n(&timed_card_of(job, number)->view.counter[i], __ATOMIC_RELAXED)
+                               : atomic_load(&card->counter[i].value);
     }
     look_at_waits(card, look);
     look->fifo = fifo_depth(job, number, look);

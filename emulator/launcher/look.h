@@ -29,6 +29,30 @@ struct card_look {
     struct look_wait wait[WAITS];
 };
 
+/* What a call waits for, with a place for the card `dest`; NULL: what counters and barriers say is not in one text. */
+static inline const char *wait_text(uint32_t kind)
+{
+    static const char *const texts[WAIT_KINDS] = {
+        [WAIT_ROOM] = "room in the FIFO of card %u (a send)",
+        [WAIT_HELD] = "packets that --reorder holds back",
+        [WAIT_LEAVE] = "room for its packets (a send)",
+        [WAIT_READ] = "a read of SRAM (vic_read)",
+        [WAIT_THREAD] = "another thread (a join, a lock, a condition)",
+        [WAIT_TRANSFER] = "a transfer (vic_dma_wait)",
+        [WAIT_MESSAGE] = "a message (vic_message_recv)",
+        [WAIT_OPEN] = "card %u to open its messages, with the same config (vic_message_send)",
+        [WAIT_RING] = "card %u to receive, its ring is full (vic_message_send, vic_client_topic)",
+        [WAIT_FLUSH] = "card %u to receive what was sent (vic_message_flush)",
+        [WAIT_RECV] = "something to receive (vic_client_recv)",
+        [WAIT_PUBLISH] = "card %u, the bridge, to confirm or to take messages: the window is full, or the bridge is not there "
+                         "(vic_client_publish)",
+        [WAIT_CONFIRM] = "bridges to confirm what was published (vic_client_flush)",
+        [WAIT_ACK] = "card %u to take an acknowledgement (vic_client_ack)",
+        [WAIT_TEAM] = "the others of its team (a collective)",
+    };
+    return kind < WAIT_KINDS ? texts[kind] : NULL;
+}
+
 struct launch;
 struct options;
 

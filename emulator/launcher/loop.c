@@ -43,7 +43,7 @@ void pass_signal(struct launch *launch, int signals)
     struct signalfd_siginfo info;
     if (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
         bool asks = info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT;
-        bool knows = launch->coordinator == NULL && !launch->joins && launch->job->config.hosts <= 1;
+        bool knows = !launch->joins && launch->job->config.hosts <= 1;
         if (asks && knows && !launch->signalled) {
             interrupt_here(launch, (int)info.ssi_signo);
         }

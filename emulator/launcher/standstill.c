@@ -1,4 +1,4 @@
-/* Functional mode: who waits for what, on SIGINT and SIGQUIT, and when nothing has moved for 5 s. In timed mode the
+/* Who waits for what, on SIGINT and SIGQUIT, and in functional mode when nothing has moved for 5 s. In timed mode the
  * coordinator knows of a deadlock at once (coordinator_stuck.c). All of it is about looks at the cards (look.h), wherever
  * they were taken. */
 #include <inttypes.h>
@@ -21,9 +21,8 @@ static void say_counters(const struct card_look *look, const struct look_wait *w
         or = " or ";
     }
     if (wait->words > 0) {
-        uint64_t there = positions(look->fifo_head, look->fifo_tail);
         fprintf(stderr, "%s%" PRIu64 " word%s in its FIFO (%" PRIu64 " there)", or, wait->words,
-                wait->words == 1 ? "" : "s", there > POSITION / 2 ? 0 : there);
+                wait->words == 1 ? "" : "s", look->fifo);
     }
 }
 
@@ -45,28 +44,13 @@ static void say_missing(const struct card_look *look, uint32_t cards)
 
 static void say_wait(const struct card_look *look, uint32_t cards, uint32_t number, const struct look_wait *wait)
 {
-    static const char *const calls[WAIT_KINDS] = {
-        [WAIT_ROOM] = "room in the FIFO of card %u (a send)",
-        [WAIT_HELD] = "packets that --reorder holds back",
-        [WAIT_TRANSFER] = "a transfer (vic_dma_wait)",
-        [WAIT_MESSAGE] = "a message (vic_message_recv)",
-        [WAIT_OPEN] = "card %u to open its messages, with the same config (vic_message_send)",
-        [WAIT_RING] = "card %u to receive, its ring is full (vic_message_send, vic_client_topic)",
-        [WAIT_FLUSH] = "card %u to receive what was sent (vic_message_flush)",
-        [WAIT_RECV] = "something to receive (vic_client_recv)",
-        [WAIT_PUBLISH] = "card %u, the bridge, to confirm or to take messages: the window is full, or the bridge is not there "
-                         "(vic_client_publish)",
-        [WAIT_CONFIRM] = "bridges to confirm what was published (vic_client_flush)",
-        [WAIT_ACK] = "card %u to take an acknowledgement (vic_client_ack)",
-        [WAIT_TEAM] = "the others of its team (a collective)",
-    };
     if (wait->kind == WAIT_COUNTERS) {
         say_counters(&look[number], wait);
     } else if (wait->kind == WAIT_BARRIER) {
         say_missing(look, cards);
         fputs(" (vic_barrier)", stderr);
-    } else if (wait->kind < WAIT_KINDS && calls[wait->kind] != NULL) {
-        fprintf(stderr, calls[wait->kind], wait->dest);
+    } else if (wait_text(wait->kind) != NULL) {
+        fprintf(stderr, wait_text(wait->kind), wait->dest);
     }
 }
 
@@ -234,8 +218,11 @@ int standstill_judge(struct standstill *still, const struct card_look *look, uin
 void interrupt_here(const struct launch *launch, int number)
 {
     struct card_look *look = looks_new(launch, 0, launch->job->config.cards, true);
+    bool timed = launch->coordinator != NULL;
     if (look != NULL) {
-        report_interrupt(look, launch->job->config.cards, job_time_ns(launch->job), number);
+        uint64_t now_ns = timed ? (uint64_t)__atomic_load_n(&launch->coordinator->sim_ps, __ATOMIC_RELAXED) / 1000
+                                : job_time_ns(launch->job);
+        report_interrupt(look, launch->job->config.cards, now_ns, number);
     }
     free(look);
 }

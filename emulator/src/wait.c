@@ -10,6 +10,7 @@
 #endif
 
 #include "cancel.h"
+#include "vic.h"
 #include "race.h"
 
 #ifdef VIC_STEPS
@@ -25,6 +26,12 @@ void step_taken(void)
 
 _Thread_local uint32_t cancel_layers;
 _Thread_local struct wait_whole wait_whole;
+_Thread_local uint64_t wait_slices_ns;
+
+void vic_wait_slices(uint64_t since_ns)
+{
+    wait_slices_ns = since_ns;
+}
 
 enum {
     LOOK = 8,                     /* turns of a wait that spins, in one of which it looks whether it has to end */
@@ -126,6 +133,9 @@ static _Thread_local struct {
 /* The begin of this wait; that of the one before, if this one is the next slice of that. */
 static uint64_t since(const struct vic *card, const struct card_wait *mine, uint64_t start_ns)
 {
+    if (wait_slices_ns != 0 && card->job->config.mode == 0) {
+        return wait_slices_ns - card->job->start_ns;
+    }
     bool same = last.card == card && last.kind == atomic_load(&mine->kind) && last.dest == atomic_load(&mine->dest) &&
                 last.counters == atomic_load(&mine->counters) && last.words == atomic_load(&mine->words) &&
                 !wait_receives(last.kind, last.counters);
@@ -140,10 +150,8 @@ static void note_sleep(struct vic *card, uint32_t kind, uint64_t counters)
     }
 }
 
-/* Write down what is waited for since `start_ns`; NULL: more threads wait than there are places. */
-static struct card_wait *note_wait(struct vic *card, const struct wait *wait, uint64_t start_ns)
+struct card_wait *wait_note(struct vic *card, const struct wait *wait, uint64_t start_ns)
 {
-    uint64_t origin_ns = card->job->start_ns;
     bool whole = wait_whole.kind != WAIT_NOTHING;
     note_sleep(card, whole ? wait_whole.kind : wait->kind, wait->counters);
     for (int i = 0; i < WAITS; i++) {
@@ -155,14 +163,14 @@ static struct card_wait *note_wait(struct vic *card, const struct wait *wait, ui
             atomic_store(&mine->dest, whole ? wait_whole.dest : wait->dest);
             atomic_store(&mine->counters, whole ? 0 : wait->counters);
             atomic_store(&mine->words, whole ? 0 : wait->words);
-            atomic_store(&mine->since_ns, since(card, mine, whole ? wait_whole.since_ns : start_ns - origin_ns));
+            atomic_store(&mine->since_ns, since(card, mine, whole ? wait_whole.since_ns : start_ns));
             return mine;
         }
     }
     return NULL;
 }
 
-static void forget_wait(struct vic *card, struct card_wait *mine, int status)
+void wait_forget(struct vic *card, struct card_wait *mine, int status)
 {
     if (mine != NULL) {
         note_sleep(card, atomic_load(&mine->kind), atomic_load(&mine->counters));
@@ -187,7 +195,7 @@ struct sleeper {
 static void ends_here(void *what)
 {
     const struct sleeper *me = what;
-    forget_wait(me->card, me->noted, VIC_OK);
+    wait_forget(me->card, me->noted, VIC_OK);
     atomic_fetch_sub(&me->card->waits, 1);
     if (me->wait->undo != NULL) {
         me->wait->undo(me->wait->what);
@@ -246,7 +254,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
             status = look(card, wait);
         } else {
             count(card, STAT_SLEEPS, 1);
-            noted = noted == NULL ? note_wait(card, wait, start) : noted;
+            noted = noted == NULL ? wait_note(card, wait, start - card->job->start_ns) : noted;
             status = sleep_once(card, wait, timeout_ns - waited, &rung);
         }
         waited = job_clock_ns() - start;
@@ -263,7 +271,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
         if (status != 0) {
             note_idle(card, status == VIC_ETIMEDOUT && !rung);
             count(card, STAT_WAIT_NS, waited);
-            forget_wait(card, noted, status);
+            wait_forget(card, noted, status);
             return status == 1 ? VIC_OK : fail_wait(card, wait, status);
         }
     }

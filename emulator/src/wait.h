@@ -27,6 +27,11 @@ struct wait {
     uint64_t counters, words;           /* counters, words in the FIFO */
 };
 
+/* Write down what is waited for since then, in the time of the job; NULL: more threads wait than there are places. And that
+ * it is waited for no longer. */
+struct card_wait *wait_note(struct vic *card, const struct wait *wait, uint64_t start_ns);
+void wait_forget(struct vic *card, struct card_wait *noted, int status);
+
 /* VIC_OK, VIC_ETIMEDOUT, VIC_EPEER, VIC_ECLOSED as vic.h says. */
 int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns);
 

@@ -18,6 +18,9 @@ enum wait_kind {
     WAIT_HELD,     /* packets that --reorder holds back */
     WAIT_TRANSFER,
     WAIT_BARRIER,
+    WAIT_LEAVE,   /* packets to leave the card, timed mode */
+    WAIT_READ,    /* words of SRAM, likewise */
+    WAIT_THREAD,  /* another thread of the program, likewise */
     WAIT_MESSAGE, /* vic_message_recv */
     WAIT_OPEN,    /* vic_message_send: `dest` to open its messages */
     WAIT_RING,    /* vic_message_send: `dest` to take messages */
@@ -54,9 +57,13 @@ struct card_wait {
 struct wait_whole {
     uint32_t kind, dest;
     uint64_t since_ns;
+    int endless; /* flag: it has no timeout */
 };
 
 extern _Thread_local struct wait_whole wait_whole;
+
+/* vic_wait_slices: waits of this thread are parts of one without end since then, job_clock_ns; 0: they are not. */
+extern _Thread_local uint64_t wait_slices_ns;
 
 /* Begin a wait of a call, or continue it, unless the thread is in another one already. True if this is the outermost,
  * whose wait_whole_end ends it. whole->since_ns is 0 at the first begin. */

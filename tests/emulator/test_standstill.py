@@ -1,9 +1,10 @@
-"""Functional mode: who waits for what, when nothing moves, and when the job is interrupted?"""
+"""Who waits for what, when nothing moves, and when the job is interrupted?"""
 
 import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 from emulator_build import SMALL
@@ -117,3 +118,74 @@ def test_waits_in_slices_stand_still(emulator, job_of):
         job, STANDS_STILL,
         [f"card {card} waits for counter 5 to read 0 (it reads 2)" for card in range(2)],
     )  # fmt: skip
+
+
+RECEIVERS = """
+import asyncio, sys
+from dvsim import vic
+
+async def take(stream):
+    async for item in stream:
+        pass
+
+def wait(card):
+    how = sys.argv[1 + card.number]
+    if how in ("recv", "for", "async"):
+        messages = card.messages(max_bytes=4096, window_bytes=4096)
+    card.counter_set(5, 1)
+    if how == "recv":
+        messages.recv()
+    if how == "for":
+        list(messages)
+    if how == "async":
+        asyncio.run(take(messages))
+    if how == "fifo":
+        card.fifo_wait(1, 1)
+    if how == "counter":
+        card.counter_wait(5)
+    if how == "client":
+        card.client(max_bytes=4096, ring_bytes=4096).recv()
+    if how == "team":
+        card.team([card.number, (card.number + 1) % card.cards])
+
+with vic.open() as card:
+    try:
+        wait(card)
+    except vic.PeerDied:
+        print("deadlock")
+"""
+KINDS = {
+    "recv": "a message", "for": "a message", "async": "a message", "fifo": "1 word in its FIFO",
+    "counter": "counter 5", "client": "something to receive", "team": "the others of its team",
+}  # fmt: skip
+
+
+def python_job(emulator, kinds, *options):
+    vicrun = [str(emulator.prefix / "bin" / "vicrun"), "-n", str(len(kinds)), *SMALL, *options]
+    return [*vicrun, "--", sys.executable, "-c", RECEIVERS, *kinds]
+
+
+TOGETHER = pytest.mark.parametrize(
+    "kinds", [["recv", "for", "async", "fifo", "counter", "team"], ["client", "fifo"]], ids=" ".join
+)
+"""A client is told of by messages, which others would receive."""
+
+
+@TOGETHER
+def test_receivers_in_python_stand_still(installed, start_job, kinds):
+    """They wait in slices so that Ctrl-C works: these are one wait."""
+    job = start_job(python_job(installed, kinds))
+    assert "standstill" in job.stderr.readline()
+    for card, kind in enumerate(kinds):
+        line = job.stderr.readline()
+        assert f"card {card} waits for {KINDS[kind]}" in line
+        assert float(re.search(r"for (\S+) s now", line)[1]) >= 5
+
+
+@TOGETHER
+def test_receivers_in_python_are_in_a_deadlock_of_model_time(installed, start_job, kinds):
+    job = start_job(python_job(installed, kinds, "--mode", "timed"))
+    output, errors = job.communicate(timeout=200)
+    assert (job.returncode, output) == (1, "deadlock\n" * len(kinds)), errors
+    for card, kind in enumerate(kinds):
+        assert re.search(rf"card {card} waits for .*{KINDS[kind]}", errors), errors

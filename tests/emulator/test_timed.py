@@ -2,8 +2,10 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from emulator_build import CONFORMANCE, SMALL
@@ -157,6 +159,49 @@ def test_a_deadlock_says_who_waits_for_what(emulator):
     assert "card 0 waits for 2 words in its FIFO" in done.stderr
     assert "card 1 waits for counter 4 to read 0 (it reads 5)" in done.stderr
     assert "FAILED" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("how", "waits"),
+    [
+        (["message"], "vic_message_recv"),
+        (["client"], "vic_client_recv"),
+        (["client", "message"], "vic_client_recv"),
+        (["counter", "client", "message"], "counter 5 to read 0 (it reads 1)"),
+        (["fifo", "threads"], "1 word in its FIFO"),
+        (["team", "client"], "its team"),
+    ],
+    ids=" ".join,
+)
+def test_a_deadlock_of_receivers_is_found(emulator, how, waits):
+    """Though some look round while they wait: at the same model time in each run."""
+    runs = [emulator.run(3, "receivers", *how, options=[*TIMED, "--stats"]) for _ in range(2)]
+    for done in runs:
+        assert (done.returncode, done.stdout) == (1, "-5\n" * 3), done.stderr
+        assert re.search(rf"card 0 waits for .*{re.escape(waits)}", done.stderr)
+    assert len({HASH.search(done.stderr)[1] for done in runs}) == 1
+    assert len({re.search(r"deadlock at (\S+)", done.stderr)[1] for done in runs}) == 1
+
+
+@pytest.mark.parametrize("later", ["late", "retries"])
+def test_a_receiver_that_is_sent_something_late_is_in_no_deadlock(emulator, later):
+    """The sender computes for 20 s of model time, or waits with a timeout again and again."""
+    done = emulator.run(2, "receivers", "message", later, options=TIMED)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n0\n", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_who_interrupts_a_timed_job_is_told_who_waits_for_what(emulator, start_job, number):
+    program = [str(emulator.program("receivers")), "counter", "elsewhere"]
+    job = start_job([str(emulator.prefix / "bin" / "vicrun"), "-n", "2", *TIMED, "--", *program])
+    assert job.stdout.readline() == "elsewhere\n"
+    time.sleep(0.5)  # card 0 waits by then
+    job.send_signal(number)
+    errors = job.communicate(timeout=200)[1]
+    assert job.returncode == 128 + number
+    assert errors.startswith(f"vicrun: {number.name}: ")
+    assert "card 0 waits for counter 5 to read 0 (it reads 1)" in errors
+    assert "card 1 waits for nothing" in errors
 
 
 def test_two_cards_that_fill_each_others_fifo(emulator):

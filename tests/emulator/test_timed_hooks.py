@@ -91,3 +91,16 @@ def test_each_call_does_with_the_smallest_stack(emulator, options, debug):
         pytest.skip("needs 8 KiB more, as vic.h says")
     done = emulator.run(1, "small_stack", options=options, env={"VIC_DEBUG": debug})
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("by", ["helper", "card"])
+@pytest.mark.parametrize(
+    "kind",
+    ["sem", "sem_timed", "mutex", "mutex_timed", "cond", "cond_timed", "barrier", "rwlock", "spin"],
+)
+def test_what_processes_share_is_waited_for_without_a_deadlock(emulator, tmp_path, kind, by):
+    """Another process ends the wait, or another card, for which model time has to go on."""
+    program, file = emulator.program("shared_objects"), str(tmp_path / "file")
+    done = emulator.run(2, program, kind, file, by, options=TIMED)
+    assert done.returncode == 0, done.stderr
+    assert "deadlock" not in done.stderr

@@ -130,7 +130,7 @@ static bool try_link(struct vic_client *c, struct entry *entry)
 
 static int enter_window(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0, deadline_ns == VIC_FOREVER}};
     int reason = VIC_OK;
     for (;;) {
         client_arm(c, &progress);
@@ -163,7 +163,7 @@ static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, boo
 static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
     struct peer *peer = &c->peers[entry->peer];
-    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0, deadline_ns == VIC_FOREVER}};
     int reason = VIC_OK;
     for (;;) {
         int status = VIC_ETIMEDOUT;
@@ -208,7 +208,7 @@ static int publish_kept(struct vic_client *c, struct entry *entry, uint64_t dead
 /* Publish without a confirm. */
 static int publish_once(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0, deadline_ns == VIC_FOREVER}};
     int status = VIC_OK;
     lock_take(c->card, &c->lock);
     uint64_t id = ++c->id;
@@ -302,7 +302,7 @@ static bool is_used(struct vic_client *c, uint32_t to)
 /* Wait until the cards to which messages were published have taken them. */
 static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 {
-    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0}};
+    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0, deadline_ns == VIC_FOREVER}};
     int status = VIC_OK, lost = VIC_OK;
     for (uint32_t to = 0; to < c->cards && status == VIC_OK;) {
         int taken = VIC_OK;
@@ -329,7 +329,7 @@ static int vic_client_flush_call(vic_client_t *c, uint64_t timeout_ns)
     lock_take(c->card, &c->lock);
     uint64_t id = c->id;
     lock_give(&c->lock);
-    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0}};
+    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0, deadline_ns == VIC_FOREVER}};
     for (;;) {
         client_arm(c, &progress);
         if (is_confirmed(c, id)) {

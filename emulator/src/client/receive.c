@@ -227,7 +227,7 @@ static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, 
     }
     client_be_receiver(c);
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
-    struct progress progress = {.whole.kind = WAIT_RECV};
+    struct progress progress = {.whole.kind = WAIT_RECV, .whole.endless = deadline_ns == VIC_FOREVER};
     for (;;) {
         client_arm(c, &progress);
         if (take(c, delivery)) {
@@ -272,7 +272,7 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
                   uint64_t deadline_ns)
 {
     enum { SLICE_NS = 10 * 1000 * 1000 };
-    struct progress progress = {.whole = {WAIT_ACK, delivery->src, 0}};
+    struct progress progress = {.whole = {WAIT_ACK, delivery->src, 0, deadline_ns == VIC_FOREVER}};
     for (;;) {
         uint64_t opens;
         int status = vic_peer_opens(c->card, delivery->src, &opens);

@@ -182,7 +182,7 @@ static bool peer_wants(struct vic_client *c, uint32_t to, const struct vic_envel
 static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope *e, const void *data,
                    size_t bytes, uint32_t *sent, uint64_t deadline_ns)
 {
-    struct progress progress = {.whole = {WAIT_RING, to, 0}};
+    struct progress progress = {.whole = {WAIT_RING, to, 0, deadline_ns == VIC_FOREVER}};
     int status = VIC_OK;
     uint64_t slice = SLICE_NS;
     while (status == VIC_OK && peer_wants(c, to, e)) {

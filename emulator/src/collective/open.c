@@ -52,7 +52,7 @@ static int wait_slice(struct vic_team *team, uint32_t looks, uint64_t began_ns, 
     uint64_t slice = waited / SLICE_PART > SLICE_NS ? waited / SLICE_PART : SLICE_NS, left = deadline_ns - now;
     slice = !timed && slice > SLICE_MOST_NS ? SLICE_MOST_NS : slice;
     slice = timed && waited > WAITED_MOST_NS ? VIC_FOREVER : slice; /* so that a deadlock is recognised */
-    struct wait_whole whole = {WAIT_TEAM, 0, began_ns};
+    struct wait_whole whole = {WAIT_TEAM, 0, began_ns, deadline_ns == VIC_FOREVER};
     int outermost = wait_whole_begin(&whole, now);
     int status = vic_counter_wait(team->card, counter, slice < left ? slice : left);
     wait_whole_end(outermost);

@@ -80,7 +80,7 @@ static int look_if_due(struct vic_team *team, uint64_t now)
 
 static int wait_for_all(struct vic_team *team, uint64_t deadline_ns)
 {
-    struct wait_whole whole = {.kind = WAIT_TEAM};
+    struct wait_whole whole = {.kind = WAIT_TEAM, .endless = deadline_ns == VIC_FOREVER};
     for (;;) {
         uint64_t now = vic_time_ns(team->card), until = deadline_ns < team->look_ns ? deadline_ns : team->look_ns;
         uint64_t left = until == VIC_FOREVER ? VIC_FOREVER : until > now ? until - now : 0;

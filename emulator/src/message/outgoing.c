@@ -46,7 +46,7 @@ static int put_frame(struct vic_message *m, uint32_t dest, const struct frame *f
 /* Wait until the peer is known to be open. */
 static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
 {
-    struct backoff backoff = {.whole = {WAIT_OPEN, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_OPEN, dest, 0, deadline_ns == VIC_FOREVER}};
     while (!credit_is_sure(m, dest)) {
         if (credit_look(m, dest) && m->out[dest].epoch != 0) {
             continue; /* if that was the answer to an earlier query, ask again */
@@ -66,7 +66,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
 {
     struct outward *out = &m->out[dest];
     uint32_t epoch = out->epoch, many = m->layout.units / 4;
-    struct backoff backoff = {.whole = {WAIT_RING, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_RING, dest, 0, deadline_ns == VIC_FOREVER}};
     for (uint32_t look = 0;; look++) {
         uint32_t enough = look == 0 || look > LOOKS_FOR_MUCH_ROOM || units > many ? units : many;
         if (m->layout.units - (out->sent - out->taken) >= enough) {

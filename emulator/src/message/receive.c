@@ -66,7 +66,7 @@ static int take_once(struct vic_message *m, struct taker *taker, bool everywhere
 
 static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t deadline_ns)
 {
-    struct backoff backoff = {.whole.kind = WAIT_MESSAGE};
+    struct backoff backoff = {.whole.kind = WAIT_MESSAGE, .whole.endless = deadline_ns == VIC_FOREVER};
     int status, reason = VIC_OK;
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
@@ -173,7 +173,7 @@ static bool flush_look(struct vic_message *m, uint32_t dest, struct goal *goal, 
 
 static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t deadline_ns)
 {
-    struct backoff backoff = {.whole = {WAIT_FLUSH, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_FLUSH, dest, 0, deadline_ns == VIC_FOREVER}};
     struct goal goal = {false, 0, 0};
     int status = VIC_OK;
     while (!flush_look(m, dest, &goal, lost, status != VIC_OK && status != VIC_ETIMEDOUT, &backoff, deadline_ns)) {

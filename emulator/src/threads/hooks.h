@@ -43,6 +43,8 @@ struct thread_hooks {
     enum thread_wait (*waits)(uint32_t slot, thread_try *attempt, void *what, uint64_t ns);
     void (*changed)(uint32_t slot); /* an attempt there may succeed now; from any thread, and from a signal
                                       * handler that interrupts one in the library */
+    void (*leaves)(void);            /* this thread is going to wait for another process: others have the turn, and model
+                                      * time goes on without it, until its next call */
     bool (*sleeps)(uint64_t ns);     /* false: not in model time */
     bool (*yields)(void);
 };

@@ -86,6 +86,83 @@ static bool ns_until(clockid_t clock, const struct timespec *end, uint64_t *ns)
     return true;
 }
 
+/* ---- what processes share: nobody here can know when another one changes it, so it is waited for by the real call, out of
+ * model time. glibc notes in each object whether it is shared */
+
+static bool is_shared_mutex(const pthread_mutex_t *mutex)
+{
+    return (mutex->__data.__kind & 128) != 0; /* PTHREAD_MUTEX_PSHARED_BIT */
+}
+
+static bool is_shared_cond(const pthread_cond_t *cond)
+{
+    return (cond->__data.__wrefs & 1) != 0;
+}
+
+/* struct new_sem of glibc: a value, of 64 bits where there are atomics of 64, then this. */
+static bool is_shared_sem(const sem_t *sem)
+{
+    return ((const int *)(const void *)sem)[sizeof(void *) == 8 ? 2 : 1] != 0;
+}
+
+/* struct pthread_barrier: in, current_round, count, shared, out. */
+static bool is_shared_barrier(const pthread_barrier_t *barrier)
+{
+    return ((const int *)(const void *)barrier)[3] != 0;
+}
+
+/* This thread waits outside of model time. */
+static void leave(void)
+{
+    if (vic_thread_hooks != NULL) {
+        vic_thread_hooks->leaves();
+    }
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    REAL(int, pthread_barrier_wait, pthread_barrier_t *)
+    if (is_shared_barrier(barrier)) {
+        leave();
+    }
+    return real_pthread_barrier_wait(barrier);
+}
+
+/* A wait for a lock of readers and writers, with a time or without. */
+#define RWLOCK(name, attempt, parameters, arguments)                                                        \
+    EXPORT int name parameters                                                                              \
+    {                                                                                                       \
+        int (*real) parameters;                                                                             \
+        *(void **)&real = dlsym(RTLD_NEXT, #name);                                                          \
+        int error = lock->__data.__shared != 0 ? attempt(lock) : EBUSY;                                     \
+        if (error != EBUSY) {                                                                               \
+            return error;                                                                                   \
+        }                                                                                                   \
+        if (lock->__data.__shared != 0) {                                                                   \
+            leave();                                                                                        \
+        }                                                                                                   \
+        return real arguments;                                                                              \
+    }
+
+RWLOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t *lock), (lock))
+RWLOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t *lock), (lock))
+RWLOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t *lock, const struct timespec *until), (lock, until))
+RWLOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t *lock, const struct timespec *until), (lock, until))
+
+/* Whoever has a spin lock may be a thread that waits for its turn, or a card that waits for model time: looks give the turn
+ * away, and are ever further apart. */
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    enum { LEAST_NS = 50, MOST_NS = 1000 * 1000 };
+    int error;
+    for (uint64_t ns = LEAST_NS; (error = pthread_spin_trylock(lock)) == EBUSY; ns = ns < MOST_NS ? 2 * ns : MOST_NS) {
+        if (vic_thread_hooks == NULL || !vic_thread_hooks->sleeps(ns)) {
+            sched_yield();
+        }
+    }
+    return error;
+}
+
 /* ---- locks */
 
 struct attempt {
@@ -104,8 +181,9 @@ static bool try_lock(void *what)
 /* A thread that has the lock itself is told so at once, if it is of the kind that says it. */
 static bool try_in_no_time(struct attempt *attempt)
 {
+    REAL(int, pthread_mutex_timedlock, pthread_mutex_t *, const struct timespec *)
     static const struct timespec past;
-    attempt->error = pthread_mutex_timedlock(attempt->object, &past);
+    attempt->error = real_pthread_mutex_timedlock(attempt->object, &past);
     return attempt->error != ETIMEDOUT;
 }
 
@@ -113,11 +191,26 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     REAL(int, pthread_mutex_lock, pthread_mutex_t *)
     struct attempt attempt = {mutex, EBUSY};
-    if (try_lock(&attempt) || try_in_no_time(&attempt) ||
-        wait_at(slot_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE) {
+    bool done = try_lock(&attempt) || try_in_no_time(&attempt);
+    if (!done && is_shared_mutex(mutex)) {
+        leave();
+    } else if (done || wait_at(slot_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE) {
         return attempt.error;
     }
     return real_pthread_mutex_lock(mutex);
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    REAL(int, pthread_mutex_timedlock, pthread_mutex_t *, const struct timespec *)
+    struct attempt attempt = {mutex, EBUSY};
+    if (is_shared_mutex(mutex)) {
+        if (try_lock(&attempt)) {
+            return attempt.error;
+        }
+        leave();
+    }
+    return real_pthread_mutex_timedlock(mutex, until);
 }
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -139,7 +232,14 @@ static bool try_sem(void *sem)
 
 static enum thread_wait wait_sem(sem_t *sem, uint64_t ns)
 {
-    return try_sem(sem) ? THREAD_DONE : wait_at(slot_of(sem), try_sem, sem, ns);
+    if (try_sem(sem)) {
+        return THREAD_DONE;
+    }
+    if (is_shared_sem(sem)) {
+        leave();
+        return THREAD_OUTSIDE;
+    }
+    return wait_at(slot_of(sem), try_sem, sem, ns);
 }
 
 static int too_late(void)
@@ -212,10 +312,19 @@ static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t ns)
     return error == ETIMEDOUT ? 0 : error;
 }
 
+static bool may_wait_for(const pthread_cond_t *cond)
+{
+    if (is_shared_cond(cond)) {
+        leave();
+        return false;
+    }
+    return may_wait();
+}
+
 EXPORT int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     REAL(int, pthread_cond_wait, pthread_cond_t *, pthread_mutex_t *)
-    return may_wait() ? wait_cond(cond, mutex, UINT64_MAX) : real_pthread_cond_wait(cond, mutex);
+    return may_wait_for(cond) ? wait_cond(cond, mutex, UINT64_MAX) : real_pthread_cond_wait(cond, mutex);
 }
 
 /* Of which clock the time is nobody can ask a condition for: of that which is nearer to it. They are
@@ -232,7 +341,7 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, 
 {
     REAL(int, pthread_cond_timedwait, pthread_cond_t *, pthread_mutex_t *, const struct timespec *)
     uint64_t ns;
-    if (!ns_until(clock_of(until), until, &ns) || !may_wait()) {
+    if (!ns_until(clock_of(until), until, &ns) || !may_wait_for(cond)) {
         return real_pthread_cond_timedwait(cond, mutex, until);
     }
     return wait_cond(cond, mutex, ns);
@@ -243,7 +352,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, 
 {
     REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *)
     uint64_t ns;
-    if (!ns_until(clock, until, &ns) || !may_wait()) {
+    if (!ns_until(clock, until, &ns) || !may_wait_for(cond)) {
         return real_pthread_cond_clockwait(cond, mutex, clock, until);
     }
     return wait_cond(cond, mutex, ns);

@@ -207,6 +207,14 @@ void timed_notify_deferred(void)
     }
 }
 
+static void leaves(void)
+{
+    struct member *me = user();
+    if (me != NULL) {
+        timed_lose(me);
+    }
+}
+
 static bool sleeps(uint64_t ns)
 {
     struct member *me = user();
@@ -231,7 +239,7 @@ void timed_hook(struct timed *own)
 {
     static const struct thread_hooks ours = {.begins = begins, .runs = runs, .failed = failed, .joins = joins,
                                              .detaches = detaches, .is_own = is_own, .may_wait = may_wait, .waits = waits,
-                                             .changed = changed, .sleeps = sleeps, .yields = yields};
+                                             .changed = changed, .leaves = leaves, .sleeps = sleeps, .yields = yields};
     thread_hooks_ptr *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
     if (hooks != NULL) {
         *hooks = &ours;

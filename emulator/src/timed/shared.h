@@ -96,6 +96,7 @@ struct timed_card {
     uint32_t watches; /* more than WATCHED_MOST: any news wake it */
     struct watched watched[WATCHED_MOST];
     uint32_t lost; /* threads that do something else since they lost their turn, and may come back */
+    int64_t endless_ps; /* since then all its threads are in waits without timeout, perhaps in parts; NEVER: they are not */
     uint32_t unhooked; /* flag: libvic-threads.so is not in its program */
     uint64_t looks, unstated_ns, lost_threads; /* polls; CPU time between calls that nobody said */
     /* of the coordinator, when it lets the card run */

@@ -86,17 +86,46 @@ static void choose(struct timed *own)
     own->driving = false;
 }
 
-/* The thread that has the turn sleeps outside of the library: it is out of model time until its next call. */
+/* The thread that has the turn is out of model time until its next call. */
+static void drop(struct timed *own)
+{
+    own->user->state = MEMBER_OUT;
+    own->user->lost = true;
+    turn_to(own, NULL);
+    own->inside--;
+    own->shared->lost_threads++;
+}
+
+/* It sleeps outside of the library. */
 static void drop_sleeper(struct timed *own)
 {
-    struct member *user = own->user;
-    if (user != NULL && !own->driving && cpu_time_sleeps(user)) {
-        user->state = MEMBER_OUT;
-        user->lost = true;
-        turn_to(own, NULL);
-        own->inside--;
-        own->shared->lost_threads++;
+    if (own->user != NULL && !own->driving && cpu_time_sleeps(own->user)) {
+        drop(own);
     }
+}
+
+/* Nobody has the turn: a thread that waits gets it. If none does, the process is away. */
+static void pass_on(struct timed *own, int64_t at_ps)
+{
+    struct member *waits = least(own);
+    if (waits != NULL) {
+        pthread_cond_signal(&waits->turn);
+    } else if (own->inside == 0 && !own->closing) {
+        token_leave(own, CARD_AWAY, own->now_ps > at_ps ? own->now_ps : at_ps);
+    }
+}
+
+void timed_lose(struct member *me)
+{
+    struct timed *own = me->own;
+    atomic_store_explicit(&me->calls, true, memory_order_relaxed);
+    own_lock(own);
+    atomic_store_explicit(&me->calls, false, memory_order_relaxed);
+    if (own->user == me && !own->driving) {
+        drop(own);
+        pass_on(own, me->clock_ps);
+    }
+    own_unlock(own);
 }
 
 void turn_wait(struct member *me)
@@ -132,7 +161,6 @@ void turn_give_up(struct timed *own, struct member *me)
     me->granted = false;
 }
 
-/* A thread ends. A thread that waits gets the turn; if none does, the process is away. */
 void timed_thread_ends(struct timed *own, struct member *me)
 {
     own_lock(own);
@@ -148,11 +176,8 @@ void timed_thread_ends(struct timed *own, struct member *me)
         record_end(me->record);
         timed_notify(own, WATCH_THREAD, me->id, had_turn ? me : NULL);
     }
-    struct member *waits = least(own);
-    if (waits != NULL && had_turn) {
-        pthread_cond_signal(&waits->turn);
-    } else if (own->inside == 0 && was_inside && !own->closing) {
-        token_leave(own, CARD_AWAY, own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps);
+    if (had_turn || (was_inside && own->inside == 0)) {
+        pass_on(own, me->clock_ps);
     }
     own_unlock(own);
 }

@@ -36,6 +36,9 @@ struct member {
     int64_t begin_ps; /* looks of a wait are counted from this time on */
     int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
     struct watched watched;
+    int64_t endless_ps; /* its present wait is all or part of one without timeout, since then; NEVER */
+    uint64_t slices_ns;   /* wait_slices_ns, which it saw first at: */
+    int64_t slices_ps;
     uint64_t any; /* counters, with WATCH_ANY */
     uint64_t events_seen, *into; /* news of its own tag so far, and where their words go: */
     size_t into_words;    /* so many more */
@@ -148,6 +151,7 @@ void record_end(struct record *record); /* its thread has ended; with the lock o
 /* ---- threads.c: whose turn it is */
 
 void timed_thread_ends(struct timed *own, struct member *me); /* the end of a thread */
+void timed_lose(struct member *me); /* it waits for another process, out of model time */
 
 /* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at
  * something. NULL, without the lock: it is the first of this thread, and there is no memory for it. */

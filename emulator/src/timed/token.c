@@ -45,6 +45,7 @@ static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
     uint32_t watches = 0, lost = 0; /* not counted where others may write */
+    int64_t endless_ps = 0;
     int64_t now_ps = own->applied_ps; /* no wait ends before that, or it would see news too early */
     for (const struct member *m = own->members; m != NULL; m = m->next) {
         lost += m->lost;
@@ -52,7 +53,10 @@ static void write_waits(struct timed *own)
         if (m->state == MEMBER_PARKED) {
             write_wait(shared, &watches, m);
         }
+        int64_t since_ps = m->state == MEMBER_PARKED ? m->endless_ps : m->state == MEMBER_OUT ? 0 : NEVER;
+        endless_ps = since_ps > endless_ps ? since_ps : endless_ps;
     }
+    shared->endless_ps = endless_ps;
     shared->watches = watches;
     shared->lost = lost;
     shared->now_ps = now_ps;

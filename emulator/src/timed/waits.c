@@ -2,6 +2,7 @@
 #include "card/vic.h"
 
 #include "timed/timed.h"
+#include "wait.h"
 
 int64_t wait_look_from(const struct member *m, int64_t at_ps)
 {
@@ -56,6 +57,38 @@ static int reason_to_stop(const struct member *me, int64_t deadline_ps)
     return own->orphaned ? VIC_ECLOSED : VIC_ETIMEDOUT;
 }
 
+/* Since when the wait without timeout goes on that this one is, or is a part of; NEVER: there is none. */
+static int64_t endless_since(struct member *me, uint64_t timeout_ns)
+{
+    if (wait_slices_ns != me->slices_ns) {
+        me->slices_ns = wait_slices_ns;
+        me->slices_ps = me->clock_ps;
+    }
+    bool whole = wait_whole.kind != WAIT_NOTHING && wait_whole.endless;
+    return wait_slices_ns != 0          ? me->slices_ps
+           : whole                      ? sound_ps((int64_t)wait_whole.since_ns * 1000)
+           : timeout_ns == VIC_FOREVER ? me->clock_ps
+                                       : NEVER;
+}
+
+/* So that the launcher can say it. */
+static struct card_wait *note(const struct member *me)
+{
+    static const uint8_t kinds[] = {[DVSIM_VIC_COUNTER] = WAIT_COUNTERS, [DVSIM_VIC_FIFO] = WAIT_COUNTERS,
+                                    [DVSIM_VIC_TAKEN] = WAIT_LEAVE, [DVSIM_VIC_LOADED] = WAIT_READ,
+                                    [DVSIM_VIC_DONE] = WAIT_TRANSFER, [NEWS_RELEASED] = WAIT_BARRIER,
+                                    [WATCH_ANY] = WAIT_COUNTERS, [WATCH_BARRIER] = WAIT_BARRIER,
+                                    [WATCH_THREAD] = WAIT_THREAD, [WATCH_SLOT] = WAIT_THREAD};
+    const struct watched *w = &me->watched;
+    struct wait wait = {.kind = kinds[w->what]};
+    bool any = w->what == WATCH_ANY;
+    if (w->what == DVSIM_VIC_FIFO || (any && w->least != UINT64_MAX)) {
+        wait.words = w->least - me->own->shared->view.fifo_out;
+    }
+    wait.counters = any ? me->any : w->what == DVSIM_VIC_COUNTER ? UINT64_C(1) << w->index : 0;
+    return wait_note(me->own->card, &wait, (uint64_t)me->clock_ps / 1000);
+}
+
 int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns)
 {
     struct timed *own = me->own;
@@ -68,6 +101,8 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
     }
     bool stopped = watched.what == DVSIM_VIC_LOADED || watched.what == DVSIM_VIC_TAKEN;
     me->watched = watched;
+    me->endless_ps = endless_since(me, timeout_ns);
+    struct card_wait *noted = NULL;
     me->look_ps = stopped ? 1 : own->pcie.look_ps;
     me->begin_ps = me->clock_ps;
     me->key_ps = me->begin_ps + me->look_ps; /* the first look */
@@ -81,8 +116,10 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
                      : !blind && sees(me, what)       ? 1
                                                       : reason_to_stop(me, deadline);
         if (status != 0) {
+            wait_forget(own->card, noted, VIC_OK);
             return status == 1 ? VIC_OK : fail_wait(me, status);
         }
+        noted = noted == NULL ? note(me) : noted;
         me->begin_ps = me->clock_ps;
         me->key_ps = blind ? me->clock_ps + me->look_ps : deadline;
     }
