@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 21, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 22, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,

@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (21, "aa4d1dae71709009")
+LAYOUT = (22, "aa4d1dae71709009")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {
