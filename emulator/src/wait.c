@@ -220,7 +220,7 @@ static void act_if_cancelled(struct vic *card, const struct wait *wait, struct c
 static int fail_wait(const struct vic *card, const struct wait *wait, int status)
 {
     if (status == VIC_ECLOSED) {
-        bool own = wait_whole.kind == WAIT_NOTHING && wait->counters != 0; /* those of a layer are none of the program's */
+        bool own = cancel_layers == 0 && wait->counters != 0; /* those of a layer are none of the program's */
         int counter = own ? __builtin_ctzll(wait->counters) : -1;
         return fail_ended(card, counter, own ? atomic_load(&card->me->counter[counter].value) : 0);
     }

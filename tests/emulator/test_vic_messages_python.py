@@ -529,7 +529,7 @@ def test_a_wait_says_which_end_it_was(installed, what, how, mode):
         assert (kind, "card 1 died" in text) == ("PeerDied", True), text
     else:
         assert (kind, "all other cards" in text, "closed" in text) == ("Closed", True, False), text
-        assert ("ounter 3 reads 2" in text) == (what == "counter"), text
+        assert ("ounter 3 reads 2" in text, " reads " in text) == (what == "counter",) * 2, text
 
 
 def test_a_card_that_the_program_closed_is_said_to_be_closed():

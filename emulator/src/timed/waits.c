@@ -26,7 +26,7 @@ static int fail_wait(const struct member *me, int status)
 {
     const struct job *job = me->own->card->job;
     if (status == VIC_ECLOSED) {
-        bool counts = me->watched.what == DVSIM_VIC_COUNTER && wait_whole.kind == WAIT_NOTHING;
+        bool counts = me->watched.what == DVSIM_VIC_COUNTER && cancel_layers == 0;
         int64_t counter = counts ? (int64_t)me->watched.index : -1;
         return fail_ended(me->own->card, counter, counts ? me->own->shared->view.counter[counter] : 0);
     }
