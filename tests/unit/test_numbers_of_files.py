@@ -279,6 +279,16 @@ def test_the_table_of_perftest_may_have_a_maximum(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("cells", "fault"),
+    [("a,12'002,10,9", (2, "time (s)")), ("a,,10,9", (2, "time (s)")), ('a,"1,10,9', (2, ""))],
+)
+def test_a_cell_of_perftest_that_is_no_number_is_refused(tmp_path, cells, fault):
+    heads = "id,time (s),published (msg/s),received (msg/s)\n"
+    path = laid(tmp_path, f"{heads}{cells}\na,2.000,10,9\n")
+    assert faults_of(read_lab, path)[0] == [fault]
+
+
+@pytest.mark.parametrize(
     ("times", "sample", "count"),
     [
         (("131.000s", "132.000s"), Sample("interval", 1.0), 2),

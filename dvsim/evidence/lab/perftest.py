@@ -41,7 +41,7 @@ _N = r"-?[\d.,'’ \u00a0\u202f]*\d"
 _TIME = re.compile(r"(?:^|[\s,])time:? ([\d.,]+) ?s\b")
 _DATE = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
 _COMPACT = re.compile(rf"((?:\s+|^){_N} msg/s)((?:\s+\S+ msg/s)*)((?:\s+-?\d\S*/\S+ \S+)*)\s*$")
-_ELAPSED = re.compile(r"(?:^|\s)(\d+[.,]\d+) ?s$")
+_ELAPSED = re.compile(r"(?:^|\s)([0-9]+[.,][0-9]+) ?s$")
 _RATE = re.compile(r"\b(sent|received|published|confirmed|returned|nacked): (.*?) ?msg/s")
 _LATENCY = re.compile(
     r"(?:(\w+(?:/[\w.]+)+) )?\b((?:consumer |confirm )?latency):?"
@@ -171,7 +171,7 @@ def _read_log(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) ->
         if (time := _TIME.search(line)) is not None:
             if "msg/s" not in line:
                 raise wrong("the line is cut: no rate")
-            interval = _seconds(time[1]), _RATE.findall(line), _LATENCY.findall(line)
+            interval = _seconds(time[1], wrong), _RATE.findall(line), _LATENCY.findall(line)
         elif (elapsed := _elapsed(line)) is not None:
             interval = elapsed[0], *_compact(elapsed[1], heads, wrong)
         else:
@@ -256,15 +256,14 @@ def _compact(
 
 def _read_csv(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) -> None:
     lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
-    heads, *rows = csv.reader(line for _, line in lines)
+    heads, *rows = (next(csv.reader([line])) for _, line in lines)
     for (number, _), cells in zip(lines[1:], rows, strict=True):
         wrong = partial(ScenarioError.at, path, line=number)
         if len(cells) != len(heads):
             raise wrong(f"has {len(cells)} cells; there are {len(heads)} headings")
         row = dict(zip(heads, cells, strict=True))
         runs = logs.setdefault(("", row["id"]), [_Log()])
-        _number(wrong, "time (s)", row["time (s)"])
-        at = _seconds(row["time (s)"])
+        at = _seconds(row["time (s)"], wrong)
         if runs[-1].times and at <= runs[-1].times[-1]:
             runs.append(_Log())
         log = runs[-1]
@@ -287,10 +286,12 @@ def _read_csv(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) ->
                 log.latencies.setdefault(metric, []).append(found)
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> float:
     """Return a time, which has three decimals after a sign of any country."""
-    whole, _, part = text.replace(",", ".").rpartition(".")
-    return float(f"{whole.replace('.', '')}.{part}") if whole else float(part)
+    plain = re.sub(r"[.,](?=.*[.,])", "", text).replace(",", ".")
+    if wrong is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain):
+        raise wrong(f"'{text}' is not a number of 0 or more", "time (s)")
+    return float(plain)
 
 
 def _number(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
