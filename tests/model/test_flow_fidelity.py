@@ -125,6 +125,7 @@ def test_the_error_of_flow_stands_beside_each_answer(tmp_path):
 
     def ask(*more):
         page = tmp_path / "page.html"
+        page.unlink(missing_ok=True)
         done = [
             CliRunner().invoke(cli, ["replay", str(path), *more, *how])
             for how in (["--json"], [], ["--report", str(page)])

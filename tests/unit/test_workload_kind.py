@@ -107,7 +107,7 @@ def test_placement_is_random_by_seed_and_replication(folder):
     assert found[0] == found[1]
     assert len(set(found[0])) > 1
     near, far = (
-        times(dvsim.run("pair.toml", replications=1, network="dv207", placement=f"[0, {other}]"))
+        times(dvsim.run("pair.toml", replications=1, network="dv207", placement=[0, other]))
         for other in (1, 127)
     )
     assert near[0] < far[0]
