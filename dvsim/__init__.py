@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch, Traffic
     from dvsim.kinds import replay
+    from dvsim.scenario.override import Override
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
@@ -92,11 +93,11 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
         ScenarioError: If the scenario or an override is wrong; its text names every fault with file
             and line.
     """
-    from dvsim.arguments import by_argument, read_keywords
+    from dvsim.arguments import by_argument
     from dvsim.contract.load import load as load_scenario
 
     with by_argument(["scenario"]):
-        return load_scenario(scenario, read_keywords(overrides))
+        return load_scenario(scenario, _settings(overrides))
 
 
 def run(
@@ -214,7 +215,7 @@ def sweep(
     """
     from pathlib import Path
 
-    from dvsim.arguments import by_argument, path_of, read_keywords
+    from dvsim.arguments import by_argument
     from dvsim.contract.load import template
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
@@ -226,13 +227,13 @@ def sweep(
     for key, values in vary.items():
         if not isinstance(values, str) and not hasattr(values, "__iter__"):
             raise TypeError(f"vary: {key} takes a list, or a range in a text, not {values!r}")
-        path = ".".join(map(str, path_of(key)))
+        path = ".".join(_path(key))
         axes.append(f"{path}={values}" if isinstance(values, str) else (path, list(values)))
     together = [together] if isinstance(together, str) else together
     with by_argument([*ARGUMENTS, "together", "where", "sample", "scheduler"]):
         base = template(scenario)
         points = plan(axes, base, together=together, where=where, sample=sample, seed=seed)
-        fixed = read_keywords(overrides)
+        fixed = _settings(overrides)
         asked: dict[str, Any] = {"seed": seed, "replications": replications, "scale": scale}
         if precision is not None and replications is not None:
             raise TypeError("precision says how many replications there are")
@@ -241,6 +242,27 @@ def sweep(
         command = f"dvsim.sweep({os.fspath(scenario)!r}, {axes})"
         how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}
         return run_sweep(ready, out=kept, sweeps=None, **how)
+
+
+def _settings(keywords: Mapping[str, object]) -> list[Override]:
+    """Return what keywords set: ``messages=1000``, ``system__card__sram="64 MiB"``."""
+    from dvsim.scenario.document import OVERRIDES
+    from dvsim.scenario.override import Setting, read_python
+
+    settings: list[Override] = []
+    for keyword, value in keywords.items():
+        path = _path(keyword)
+        try:
+            settings.append(Setting(path, read_python(value), f"{keyword}={value!r}"))
+        except TypeError as error:
+            settings.append(OVERRIDES.fault(path, str(error)))
+    return settings
+
+
+def _path(keyword: str) -> tuple[str, ...]:
+    if keyword in ("messages", "message_bytes", "iterations"):
+        return ("workload", keyword)
+    return tuple(keyword.replace("__", ".").split("."))
 
 
 def validate(*runs: Run | PointsStudy) -> Validation:

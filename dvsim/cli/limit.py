@@ -22,6 +22,7 @@ from dvsim.cli.options import (
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
+from dvsim.errors import Argument, ScenarioError
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def limit(
     """
     from dvsim.contract.find import kind_of
     from dvsim.contract.load import template
-    from dvsim.errors import Argument, ScenarioError
     from dvsim.scenario.override import Setting
     from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits

@@ -71,6 +71,6 @@ def test_an_open_loop_beyond_saturation_falls_behind_and_says_so():
 
 
 def test_the_last_batch_may_be_short():
-    scenario = load("h3/fdr-8", [*CALM, "workload.messages=25_000", "probe.batch=10_000"])
+    scenario = load("h3/fdr-8", [*CALM[:-1], "workload.messages=25_000", "probe.batch=10_000"])
     record = run_iteration(scenario, seed=1, replication=1, iteration=1).records[0]
     assert record.messages.tolist() == [10_000, 10_000, 5_000]
