@@ -46,6 +46,7 @@ int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens)
 
 uint64_t vic_time_ns(const vic_t *card)
 {
+    call_of(card);
     return card == NULL || handle_closed(card) ? 0 : card->ops->time_ns(card);
 }
 
@@ -55,6 +56,7 @@ CALL(vic_compute_ns, (vic_t *card, uint64_t ns), (card, ns),
 
 void vic_relax(vic_t *card)
 {
+    call_of(card);
     if (card == NULL || handle_closed(card)) {
         return;
     }

@@ -51,6 +51,7 @@ static void list(char *to, size_t size, const char *names, const int64_t *values
 
 void debug_capture(struct debug_call *call, const char *name, const vic_t *card, const char *names, const int64_t *values)
 {
+    call_of(card);
     bool known = is_open(card);
     *call = (struct debug_call){.name = name, .outer = innermost, .card = card, .known = known};
     list(call->given, sizeof call->given, names, values);
@@ -105,6 +106,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 void debug_log(const struct debug_call *call, int status, const char *names, const int64_t *values)
 {
     char begin[240], got[200], with[210] = "", took[40] = "";
+    call_of(call->card);
     bool known = is_open(call->card); /* the time of one that is closed has ended */
     uint64_t now = known ? call->card->ops->time_ns(call->card) : 0;
     begin_line(begin, sizeof begin, known || call->known, call->known ? call->number : known ? call->card->number : 0,

@@ -3,12 +3,14 @@
 #include "handle.h"
 
 #include <inttypes.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "cancel.h"
 #include "functional/claims.h"
 #include "fork.h"
 #include "race.h"
@@ -17,16 +19,80 @@
 #include "wait.h"
 #include "watch.h"
 
-enum { SPINS = 150, LONG_NS = 250 * 1000 * 1000, REPAIR_NS = 1000 * 1000 * 1000 };
+enum { SPINS = 150, REPAIR_NS = 1000 * 1000 * 1000 };
 
 static struct slab slab = SLAB_OF(struct vic);
 static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vic *handles;                          /* that are open */
-static struct vic *closed, **closed_last = &closed; /* oldest first, with all that calls may still use */
+static struct vic *closed;  /* with all that calls of other threads may still use */
 
-static uint64_t cpu_ns(void)
+_Thread_local struct call_mark call_mark;
+static bool call_fences; /* the kernel has no membarrier for this process */
+static _Atomic bool keeps_closed; /* for good */
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct call_mark *marks; /* of all threads that have called */
+static pthread_key_t at_thread_end;
+
+static void unlink_mark(void *mark)
 {
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    pthread_mutex_lock(&marks_lock);
+    struct call_mark **at = &marks;
+    while (*at != mark) {
+        at = &(*at)->next;
+    }
+    *at = call_mark.next;
+    call_mark.linked = false; /* a destructor that is called after this one may call again */
+    pthread_mutex_unlock(&marks_lock);
+}
+
+static void prepare_marks(void)
+{
+    pthread_key_create(&at_thread_end, unlink_mark);
+    call_fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+}
+
+static void link_mark(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int before = cancel_off();
+    pthread_once(&once, prepare_marks);
+    pthread_mutex_lock(&marks_lock);
+    call_mark.next = marks;
+    call_mark.linked = true;
+    marks = &call_mark;
+    pthread_mutex_unlock(&marks_lock);
+    if (pthread_setspecific(at_thread_end, &call_mark) != 0) { /* no memory: nobody will say that this thread has ended */
+        keeps_closed = true;
+        unlink_mark(&call_mark);
+        call_mark.linked = true;
+    }
+    cancel_back(before);
+}
+
+void call_mark_write(const void *card)
+{
+    if (!call_mark.linked) {
+        link_mark();
+    }
+    if (call_fences) {
+        atomic_exchange(&call_mark.in, card);
+    } else {
+        atomic_store_explicit(&call_mark.in, card, memory_order_release);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Is no other thread in a call of the card, which has been closed? Calls that begin now find it closed. */
+static bool is_unused(const struct vic *card)
+{
+    bool unused = !keeps_closed;
+    pthread_mutex_lock(&marks_lock);
+    for (struct call_mark *mark = marks; mark != NULL && unused; mark = mark->next) {
+        const void *in = atomic_load_explicit(&mark->in, memory_order_acquire);
+        unused = mark == &call_mark || (in != card && in != CALL_ANY);
+    }
+    pthread_mutex_unlock(&marks_lock);
+    return unused;
 }
 
 static void free_handle(struct vic *card)
@@ -38,27 +104,19 @@ static void free_handle(struct vic *card)
     slab_give(&slab, card);
 }
 
-static void keep_closed(struct vic *card)
-{
-    card->closed_ns = cpu_ns();
-    card->next = NULL;
-    *closed_last = card;
-    closed_last = &card->next;
-}
-
-/* Free what calls of other threads have used when their cards were closed. No thread waits with the card any more;
- * and the process has computed for so long since then that a call that does not wait has come to its end. */
+/* Free the closed cards that no call of another thread uses any more. Needs the lock. */
 static void free_closed(void)
 {
-    uint64_t now = cpu_ns();
-    while (closed != NULL && now > closed->closed_ns && now - closed->closed_ns >= LONG_NS) {
-        struct vic *card = closed;
-        closed = card->next;
-        closed_last = closed != NULL ? closed_last : &closed;
-        if (atomic_load(&card->waits) != 0) {
-            keep_closed(card);
+    if (closed == NULL || (!call_fences && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)) {
+        return;
+    }
+    for (struct vic **at = &closed; *at != NULL;) {
+        struct vic *card = *at;
+        if (!is_unused(card)) {
+            at = &card->next;
             continue;
         }
+        *at = card->next;
         card->ops->dispose(card);
         free_handle(card);
     }
@@ -293,7 +351,9 @@ int handle_close(struct vic *card)
     seat_leave(card->me, (uint32_t)card->process);
     atomic_store(&card->state, HANDLE_CLOSED);
     unlink_handle(card);
-    keep_closed(card);
+    card->next = closed;
+    closed = card;
+    free_closed();
     pthread_mutex_unlock(&handles_lock);
     return status;
 }
@@ -317,10 +377,12 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&handles_lock);
     slab_hold(&slab);
+    pthread_mutex_lock(&marks_lock);
 }
 
 static void after_fork(void)
 {
+    pthread_mutex_unlock(&marks_lock);
     slab_release(&slab);
     pthread_mutex_unlock(&handles_lock);
 }
@@ -329,7 +391,8 @@ static void after_fork(void)
 static void in_child(void)
 {
     handles = closed = NULL;
-    closed_last = &closed;
+    marks = call_mark.linked ? &call_mark : NULL; /* of the other threads nothing is left */
+    call_mark.next = NULL;
     slab_forget(&slab);
     after_fork();
 }

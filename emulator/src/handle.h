@@ -52,7 +52,6 @@ struct vic {
     int32_t process;
     _Atomic uint32_t state; /* enum handle_state */
     _Atomic uint32_t idle;  /* waits in a row that nothing came in, see wait.c */
-    _Atomic uint32_t waits; /* threads that wait with it, also when it is closed */
     void *own;              /* the provider's */
     const struct trace_sent *sent; /* an agent's: what it delivers was sent so; NULL: by the present thread, now */
 
@@ -62,7 +61,6 @@ struct vic {
     struct dma_table dma;
     pthread_mutex_t trace_lock;
     struct vic *next;      /* of those that are open, or of those that are closed */
-    uint64_t closed_ns;    /* when, in CPU time of the process */
 };
 
 /* What was never open, and what was forgotten, is closed: see slab.h. */
@@ -83,9 +81,37 @@ static inline bool handle_closed(const struct vic *card)
     return atomic_load_explicit(&card->state, memory_order_acquire) != HANDLE_OPEN;
 }
 
+/* What a thread last called, a hazard pointer: a card that is closed is freed when no other thread has it here. A thread
+ * that calls another card writes that before it looks whether it is open; who frees sees to it that all threads have
+ * written what they have (membarrier, as liburcu). So a call costs one comparison, and a thread keeps one closed card. */
+struct call_mark {
+    _Atomic(const void *) in; /* a card; CALL_ANY: it may use any */
+    struct call_mark *next;   /* of other threads */
+    bool linked;
+};
+#define CALL_ANY ((const void *)1)
+extern _Thread_local struct call_mark call_mark __attribute__((tls_model("initial-exec")));
+void call_mark_write(const void *card) FAIL_COLD;
+
+/* The present function uses the card from here on, if it is open. */
+static inline bool call_is_of(const void *card)
+{
+    return atomic_load_explicit(&call_mark.in, memory_order_relaxed) == card;
+}
+
+static inline void call_of(const void *card)
+{
+    if (__builtin_expect(!call_is_of(card), 0)) {
+        call_mark_write(card);
+    }
+}
+
 /* Return from the present function if the card is NULL or closed, or a pointer that is needed is NULL. */
 #define NEED(card, pointers) NEED_NAMED(card, pointers, #pointers)
 #define NEED_NAMED(card, pointers, text)                                                                    \
+    call_of(card);                                                                                          \
+    NEED_OPEN(card, pointers, text)
+#define NEED_OPEN(card, pointers, text)                                                                    \
     do {                                                                                                    \
         if ((card) == NULL || !(pointers)) {                                                                \
             return fail_null((card) == NULL, text);                                                         \

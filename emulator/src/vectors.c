@@ -33,7 +33,7 @@ static int send_vector(vic_t *card, const struct vector *v, size_t n)
             headers[k] = header_of(v, i + k);
             payloads[k] = v->words != NULL ? read_once(&v->words[i + k]) : v->reply + i + k; /* the address is lowest */
         }
-        status = card->ops->send(card, headers, payloads, some);
+        status = handle_closed(card) ? fail_as(VIC_ECLOSED) : card->ops->send(card, headers, payloads, some);
     }
     return status;
 }

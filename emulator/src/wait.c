@@ -196,7 +196,6 @@ static void ends_here(void *what)
 {
     const struct sleeper *me = what;
     wait_forget(me->card, me->noted, VIC_OK);
-    atomic_fetch_sub(&me->card->waits, 1);
     if (me->wait->undo != NULL) {
         me->wait->undo(me->wait->what);
     }
@@ -294,9 +293,7 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
         return status == 1 ? VIC_OK : fail_wait(card, wait, status);
     }
     int before = cancel_off();
-    atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
     status = look_again(card, wait, timeout_ns, before);
-    atomic_fetch_sub(&card->waits, 1);
     cancel_back(before);
     return status;
 }

@@ -68,7 +68,8 @@ int watch_refused(const struct vic *card, int status) FAIL_COLD;
     } while (0)
 
 /* Define a call of vic.h: `operation`, unless something that is `needed` is NULL, or an argument is `wrong`: then `refusal`.
- * What is watched is a function of its own, so that the call saves no registers for it. */
+ * What is watched, or another card than that of the thread's last call, is a function of its own, so that the call saves no registers for
+ * it. */
 #define CALL(name, parameters, arguments, needed, wrong, refusal, operation, call, words, names, ...)       \
     FAIL_COLD static int watched_##name parameters                                                          \
     {                                                                                                       \
@@ -77,9 +78,17 @@ int watch_refused(const struct vic *card, int status) FAIL_COLD;
         watch_end(card, call, began_ns_, words, status_);                                                   \
         return status_;                                                                                     \
     }                                                                                                       \
+    FAIL_COLD static int marked_##name parameters                                                           \
+    {                                                                                                       \
+        call_mark_write(card);                                                                              \
+        return name arguments;                                                                              \
+    }                                                                                                       \
     int name parameters                                                                                     \
     {                                                                                                       \
-        NEED_NAMED(card, needed, #needed);                                                                  \
+        if (__builtin_expect(!call_is_of(card), 0)) {                                                       \
+            return marked_##name arguments;                                                                 \
+        }                                                                                                   \
+        NEED_OPEN(card, needed, #needed);                                                                  \
         if (wrong) {                                                                                        \
             return (refusal);                                                                               \
         }                                                                                                   \

@@ -25,6 +25,22 @@ static void unlock_records(void)
 
 const struct fork_part fork_records = {lock_records, unlock_records, unlock_records};
 
+/* A hook finds the card of its thread by itself: as long as it goes on none is freed. It may be in a call, as that uses
+ * locks, too. */
+static const void *hook_begin(void)
+{
+    const void *before = atomic_load_explicit(&call_mark.in, memory_order_relaxed);
+    call_of(CALL_ANY);
+    return before;
+}
+
+static void hook_end(const void *const *before)
+{
+    call_mark_write(*before);
+}
+
+#define IN_HOOK() __attribute__((cleanup(hook_end), unused)) const void *const before_ = hook_begin()
+
 /* Both happen, in any order: whoever is the second frees it. */
 static void settle(struct record *record, bool *mine, const bool *other)
 {
@@ -51,6 +67,7 @@ static struct member *user(void)
 
 static bool begins(void **what)
 {
+    IN_HOOK();
     struct member *maker = user();
     *what = NULL;
     if (maker == NULL) {
@@ -70,11 +87,13 @@ static bool begins(void **what)
 
 static void runs(void *what)
 {
+    IN_HOOK();
     timed_begin(((struct record *)what)->member);
 }
 
 static void failed(void *what)
 {
+    IN_HOOK();
     timed_unannounce(((struct record *)what)->member);
     free(what);
 }
@@ -108,6 +127,7 @@ static struct member *joiner(const struct timed *own)
 
 static void joins(void *what)
 {
+    IN_HOOK();
     struct record *record = what;
     struct member *me = joiner(record->own);
     if (me != NULL) {
@@ -141,6 +161,7 @@ static bool is_own(void)
 
 static bool may_wait(void)
 {
+    IN_HOOK();
     return waiter() != NULL;
 }
 
@@ -158,6 +179,7 @@ static bool succeeds(struct member *me, void *what)
 
 static enum thread_wait waits(uint32_t slot, thread_try *attempt, void *what, uint64_t ns)
 {
+    IN_HOOK();
     struct member *me = waiter();
     if (me == NULL) {
         return THREAD_OUTSIDE;
@@ -171,6 +193,7 @@ static enum thread_wait waits(uint32_t slot, thread_try *attempt, void *what, ui
 
 static void notify(uint32_t slot)
 {
+    IN_HOOK();
     struct member *me = user();
     if (me != NULL) {
         atomic_store_explicit(&me->calls, true, memory_order_relaxed);
@@ -217,6 +240,7 @@ static void leaves(void)
 
 static bool sleeps(uint64_t ns)
 {
+    IN_HOOK();
     struct member *me = user();
     if (me != NULL) {
         timed_enter(me->own->card, false);
@@ -228,9 +252,10 @@ static bool sleeps(uint64_t ns)
 
 static bool yields(void)
 {
+    IN_HOOK();
     struct member *me = user();
     if (me != NULL) {
-        vic_relax(me->own->card);
+        me->own->card->ops->relax(me->own->card);
     }
     return me != NULL;
 }

@@ -131,8 +131,6 @@ void timed_lose(struct member *me)
 void turn_wait(struct member *me)
 {
     struct timed *own = me->own;
-    struct vic *card = own->card;
-    atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
     while (!me->granted) {
         if (timed_deferred && timed_depth == 1) { /* it may be what this thread or another one waits for */
             own_unlock(own);
@@ -149,7 +147,6 @@ void turn_wait(struct member *me)
             drop_sleeper(own);
         }
     }
-    atomic_fetch_sub(&card->waits, 1);
     me->granted = false;
 }
 
