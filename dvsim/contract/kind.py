@@ -20,9 +20,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 from dvsim.errors import Fault
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
-
-GREW, BEYOND, GROWS = "queues grew", "beyond saturation", "what waits grows"
-"""Words in the notes of a run that never settles, however long it is."""
+from dvsim.scenario.types import UNSETTLED
 
 EMULATED = "emu"  # the backend of emulated results of any kind, as manifests name it
 
@@ -142,7 +140,7 @@ class Reading(Protocol):
 
 def never_settles(notes: str) -> bool:
     """Return whether what waits in a run grows for as long as it lasts, by its notes."""
-    return any(words in notes for words in (GREW, BEYOND, GROWS))
+    return any(words in notes for words in UNSETTLED)
 
 
 class Plain(NamedTuple):

@@ -93,3 +93,7 @@ def slot_of(card: Card, planes: int | None = None) -> int:
     return max(
         1, round((planes or int(card["planes"])) * WORD_BYTES * PS_PER_S / float(card["port_rate"]))
     )
+
+
+UNSETTLED = GREW, BEYOND, GROWS = "queues grew", "beyond saturation", "what waits grows"
+"""Words in the notes of a run that never settles, however long it is."""

@@ -186,7 +186,7 @@ def _read_log(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) ->
         if sum(step < SECOND / 3 for step in apart) > max(1, len(apart) / 4):
             said = "the lines of several programs are mixed here, and nothing tells them apart"
             key = " ".join(name).strip()
-            raise ScenarioError.at(path, f"{said}; give each its own --id", key)
+            raise ScenarioError.at(path, f"{said}; give each an id of its own", key)
 
 
 def _beside(

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.contract.kind import BEYOND
 from dvsim.core.network import NetworkCore, NetworkCounts
 from dvsim.errors import ArgumentError
 from dvsim.fabric.network.cache import kept
@@ -28,6 +27,7 @@ from dvsim.fabric.network.tree import sizes
 from dvsim.fabric.network.units import Part, Unit, added, mean_of, unit_of
 from dvsim.fabric.switch.figures import Floats
 from dvsim.fabric.switch.traffic import Offer, Traffic
+from dvsim.scenario.types import BEYOND
 
 if TYPE_CHECKING:
     from dvsim.fabric.network.network import Network

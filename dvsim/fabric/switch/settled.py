@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from dvsim.contract.kind import GREW
+from dvsim.scenario.types import GREW
 
 MOST = 20  # batches that are kept; then pairs are joined
 FEWEST = 4

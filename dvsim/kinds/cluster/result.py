@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dvsim.contract.kind import GROWS
+from dvsim.scenario.types import GROWS
 from dvsim.study.points import PointsStudy
 
 SHOWN = ("unstable", "full", "blocked")

@@ -8,12 +8,10 @@ have been under way in so many slots that the network has updated `UPDATES` node
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dvsim.errors import RunFailed
 from dvsim.kinds.workload.graph import SEND, Builder, Graph
 
 if TYPE_CHECKING:
@@ -35,33 +33,6 @@ class FlowError(NamedTuple):
 
     time: float
     share: float
-
-
-def flow_error(replayed: Replay) -> FlowError | None:
-    """Measure it; None at another fidelity, and where nothing can be run slot by slot.
-
-    That is where the network is too large, where `L` or `rate` replace the card, and where no
-    message arrives within the first part.
-    """
-    from dvsim.kinds.workload.replay import replay_graph
-
-    fabric, graph = replayed.fabric, replayed.graph
-    network = fabric.network
-    own = fabric.extra_ps is not None or fabric.rate is not None
-    if fabric.model != "flow" or own or network is None or network.nodes > LARGEST:
-        return None
-    chosen = first_part(replayed, UPDATES // network.nodes * network.slot_ps)
-    part = graph if chosen.all() else part_of(graph, chosen)
-    if not (part.kind == SEND).any():
-        return None
-    try:
-        flow, cycle = (
-            replay_graph(part, replace(fabric, model=model), replayed.ports, replayed.seed).time_ps
-            for model in ("flow", "cycle")
-        )
-    except RunFailed:  # a receive of any takes another message there
-        return None
-    return FlowError(flow / cycle - 1, float(chosen.mean()))
 
 
 def first_part(replayed: Replay, busy_ps: int) -> npt.NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from dvsim.errors import RunFailed, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
 from dvsim.kinds.workload.check import IDLE, NAMES
 from dvsim.kinds.workload.fabrics import Chosen
-from dvsim.kinds.workload.flow_error import FlowError, flow_error
+from dvsim.kinds.workload.flow_error import LARGEST, UPDATES, FlowError, first_part, part_of
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
 
 PARTS = Path._fields[:-1]
@@ -60,8 +60,28 @@ class Replay:
 
     @cached_property
     def flow_error(self) -> FlowError | None:
-        """How far flow fidelity is from every word, see `dvsim.kinds.workload.flow_error`."""
-        return flow_error(self)
+        """How far flow fidelity is from every word, see `dvsim.kinds.workload.flow_error`.
+
+        None at another fidelity, and where nothing can be run slot by slot: where the network is
+        too large, where `L` or `rate` replace the card, and where no message arrives within the
+        first part.
+        """
+        fabric, graph, network = self.fabric, self.graph, self.fabric.network
+        own = fabric.extra_ps is not None or fabric.rate is not None
+        if fabric.model != "flow" or own or network is None or network.nodes > LARGEST:
+            return None
+        chosen = first_part(self, UPDATES // network.nodes * network.slot_ps)
+        part = graph if chosen.all() else part_of(graph, chosen)
+        if not (part.kind == SEND).any():
+            return None
+        try:
+            flow, cycle = (
+                replay_graph(part, replace(fabric, model=model), self.ports, self.seed).time_ps
+                for model in ("flow", "cycle")
+            )
+        except RunFailed:  # a receive of any takes another message there
+            return None
+        return FlowError(flow / cycle - 1, float(chosen.mean()))
 
     @property
     def time_ps(self) -> int:
