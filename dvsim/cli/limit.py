@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,10 +113,16 @@ def limit(
     loaded = base.resolved(overrides).scenario.scaled(1.0 if scale is None else scale)
     kind = kind_of(loaded)
     criterion = parse_criterion(until, kind.metrics(loaded))
-    key = key or next(iter(kind.orders), "")
+    if not kind.orders:
+        message = f"kind '{kind.name}' has no keys with an order to search in"
+        raise ScenarioError.at(Argument("key"), message)
+    key = key or next(iter(kind.orders))
     searched = Setting(tuple(key.split(".")), None, key, Argument("vary"))
     if twice := base.twice([*overrides, searched]):
         raise ScenarioError(twice)
+    short = key.rpartition(".")[2]
+    if key == ".".join((*(loaded.place(short) or ()), short)):
+        key = short
     axis = axis_of(key, between or None, tolerance, kind.orders)
     limits = list(
         find_limits(
@@ -144,12 +150,14 @@ def limit(
     say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
     say(f"  ± is half of the {100 * share:.4g} % interval, 95 % over all looks at a probe together")
     for limit in limits:
-        tell(_lines(limit, key, criterion), indent=4)
+        tell(_lines(limit, key, criterion, kind.flow_errors), indent=4)
         tell(_imprecise(limit, key, precision), indent=4)
     say(f"  $ {command}")
 
 
-def _lines(limit: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
+def _lines(
+    limit: Limit, key: str, criterion: Criterion, errors: Collection[str] = ()
+) -> Iterator[str | Table]:
     """Yield the answer at one point, then its probes."""
     from dvsim.scenario.spec import point_text
 
@@ -168,7 +176,7 @@ def _lines(limit: Limit, key: str, criterion: Criterion) -> Iterator[str | Table
     groups = [1, *[2 for _ in criterion.metrics]]
     yield Table(head, rows, right=range(len(head) - 1), groups=groups)
     if any(probe.fidelity == "flow" for probe in limit.probes):
-        yield f"    {flow_text(criterion)}"
+        yield f"    {_flow_text(limit, criterion, errors)}"
     noted = [probe for probe in limit.probes if probe.notes]
     if noted:
         yield f"    * not settled; at {key} {noted[0].value:g}: {noted[0].notes}"
@@ -197,17 +205,17 @@ def _share(probe: Probe) -> float:
     )
 
 
-def flow_text(criterion: Criterion) -> str:
-    """Say what the intervals of runs at flow fidelity are worth."""
-    from dvsim.study.limit.search import FLOW_ERRORS
-
-    parts = ["flow fidelity: replications are equal"]
-    known = [metric for metric in criterion.metrics if metric in FLOW_ERRORS]
+def _flow_text(limit: Limit, criterion: Criterion, errors: Collection[str]) -> str:
+    """Say what the intervals of runs at flow fidelity are worth; `errors`: of which are known."""
+    known = [metric for metric in criterion.metrics if metric in errors]
+    unknown = [metric for metric in criterion.metrics if metric not in errors]
+    scatter = any(probe.estimates[metric].half > 0 for probe in limit.probes for metric in unknown)
+    parts = ["flow fidelity" + ("" if scatter else ": replications are equal")]
     if known:
         parts.append(f"± is the measured error of {', '.join(known)}")
-    unknown = [metric for metric in criterion.metrics if metric not in FLOW_ERRORS]
     if unknown:
-        parts.append(f"the error of {', '.join(unknown)} is not known, ± 0 is not certain")
+        worth = "and no part of ±" if scatter else "± 0 is not certain"
+        parts.append(f"the error of {', '.join(unknown)} is not known, {worth}")
     return "; ".join(parts)
 
 

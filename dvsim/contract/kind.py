@@ -35,12 +35,14 @@ class Order(NamedTuple):
             says; ``whole``; ``powers`` of two.
         least, most: What it may be.
         between: Where to look when nothing else is said; None if that must be said.
+        title: What stands along an axis of it; empty takes the name of the key.
     """
 
     kind: Literal["share", "scaled", "whole", "powers"]
     least: float
     most: float
     between: tuple[float, float] | None = None
+    title: str = ""
 
 
 Keys = Mapping[str, Order]  # the keys of a kind of scenario that have an order
@@ -131,7 +133,10 @@ class Reading(Protocol):
 
     @property
     def fidelity(self) -> str:
-        """``cycle``: what scatters is over replications; ``flow``: replications are equal."""
+        """How it was simulated, such as ``cycle``.
+
+        Of ``flow`` dvsim says that an interval over replications has no error of the model.
+        """
 
     @property
     def notes(self) -> str:
@@ -159,6 +164,7 @@ class Kind:
         about: What its scenarios are of, to follow "is": ``of a switch or network alone``.
         Spec: The class of its scenarios.
         orders: The keys in whose order a limit can be searched for; the usual one first.
+        flow_errors: Metrics whose relative error its readings have at flow fidelity, and where.
         studies: Whether its results are studies, see `dvsim.kinds.points`.
         emulated: Whether backend emu, real programs, can run them, too.
         always: Whether every run has every metric; a missing one was not asked for then.
@@ -175,6 +181,7 @@ class Kind:
     about: ClassVar[str]
     Spec: ClassVar[type[Spec]]
     orders: ClassVar[Keys] = {}
+    flow_errors: ClassVar[Mapping[str, str]] = {}
     studies: ClassVar[bool] = False
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
     from dvsim.study.swept_points import SweptPoints
 
-LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
-
 Course = tuple[tuple[float, float], ...]
 """Places on the axis with the value there, in order of the axis."""
 
@@ -93,7 +91,7 @@ class Sweep:
         self.study = study
         self.joins = axis is None
         keys = study.keys()
-        lengths = [key for key in LENGTHS if key in keys]
+        lengths = [key for key in study.scenario.lengths if key in keys]  # these name no point
         keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
         keys = study.axes(keys)
         self._keys = keys

@@ -7,13 +7,13 @@ from html import escape
 from math import log
 from typing import Any
 
+from dvsim.contract.find import kind_of
 from dvsim.report.axes import Group, Mark, Sweep, Theory
 from dvsim.report.drawing import GREY, Drawing, layout, log_axis, marker, rgb, scatter, tall
 from dvsim.report.groups import size_text
 from dvsim.report.metrics import SLOTS, metric_text, name_of, unit_of
 from dvsim.study.number_text import number_text
 
-KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic
 WIDE = ("msg/s", "MB/s", "Mb/s", "ns", "us")  # units of what may span decades, likewise
 FLOOR = 0.5  # a rate that never falls below this share of its largest needs no zero on its axis
@@ -193,7 +193,9 @@ def shift(sweep: Sweep, group: Group) -> float:
 def x_axis(sweep: Sweep) -> dict[str, Any]:
     """Give the axis of the key: logarithmic for doublings, names where it has no numbers."""
     key = str(sweep.key)
-    title = KEYS.get(key, ", ".join([key, *(f"with {name}" for name in sweep.companions)]))
+    order = kind_of(sweep.study.scenario).orders.get(key)
+    named = ", ".join([key, *(f"with {name}" for name in sweep.companions)])
+    title = (order and order.title) or named
     axis: dict[str, Any] = {"title": title}
     texts = [escape(sweep.text(key, value)) for value in sweep.values]
     if not sweep.numeric:

@@ -85,6 +85,9 @@ class Spec(Table):
     Attributes:
         KIND, NAMED: The name of its kind, and whether it stands in its files as ``kind``.
         LENGTH: The key that says how long a point is run, which a scale multiplies.
+        LENGTHS: The keys that only say so, and tell no points apart; None for `LENGTH` alone.
+        FOREMOST: The key that stands for those that are varied together with it, on an axis; empty
+            for the first that tells points apart.
         TASKS: What is run for each replication: a point, or what else a point consists of.
         MULTIPLIED: The numbers, besides those of cards, that a what-if may multiply.
         name, title, question, source, path: For people.
@@ -94,6 +97,8 @@ class Spec(Table):
     KIND: ClassVar[str]
     NAMED: ClassVar[bool] = True
     LENGTH: ClassVar[str]
+    LENGTHS: ClassVar[tuple[str, ...] | None] = None
+    FOREMOST: ClassVar[str] = ""
     TASKS: ClassVar[str] = "runs"
     MULTIPLIED: ClassVar[tuple[str, ...]] = ()
 
@@ -131,6 +136,11 @@ class Spec(Table):
         """The numbers by which sentences of its source are decided, declared before any run."""
         tolerances = getattr(self, "tolerance", {})
         return tolerances if isinstance(tolerances, Mapping) else {}
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The keys that only say how long a point is run, see `LENGTHS`."""
+        return (self.LENGTH,) if self.LENGTHS is None else self.LENGTHS
 
     @property
     def keys(self) -> tuple[str, ...]:

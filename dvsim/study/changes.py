@@ -22,7 +22,6 @@ from dvsim.scenario.units import format_value
 
 MOST_SAID = 4  # differences in a name
 _TOLD = ("", "compare", "reference", "tolerance", "whatif")  # what is said of a question
-_LENGTHS = ("messages", "iterations", "slots", "warmup")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def of_published_system(scenario: Spec) -> bool:
 def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
     """Return the unchanged scenario with as many messages, or slots, as one that was changed."""
     base = changes.base.scaled(changes.length)
-    for key in _LENGTHS:
+    for key in (*scenario.lengths, scenario.TASKS):
         if key not in (*base.keys, *scenario.keys) and base.has(key) and scenario.has(key):
             base = base.put(key, scenario.value(key))
     return base
@@ -159,11 +158,12 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
         for name in values:
             if old and values[name] != old.get(name):
                 yield _words(name if shared[name] == 1 else f"{role}.{name}", values[name])
+    lengths = (*scenario.lengths, scenario.LENGTH, scenario.TASKS)
     original, changed = _values(base), _values(scenario)
     for section in dict.fromkeys([*original, *changed]):
         was, now = original.get(section, {}), changed.get(section, {})
         for key in dict.fromkeys([*was, *now]):
-            if key not in (*_LENGTHS, scenario.LENGTH) and now.get(key) != was.get(key):
+            if key not in lengths and now.get(key) != was.get(key):
                 fixed = section.startswith("vary.") and key not in now
                 if not fixed:  # it is told where it stands now
                     yield _words(key, now.get(key))

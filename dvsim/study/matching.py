@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dvsim.contract.kind import Metric
-from dvsim.study.facts import LENGTHS
 from dvsim.study.measured import Measured, PointKeys, factor_of
 from dvsim.study.sweep_table import short_names
 
@@ -109,7 +108,8 @@ def match(sides: Sequence[PointKeys]) -> Matched:
 def matching_keys(sides: Sequence[PointKeys]) -> list[str]:
     """Return the keys that tell points apart, in the order of the first result."""
     every = list(dict.fromkeys(key for side in sides for key in side.names))
-    telling = [key for key in every if key not in LENGTHS]
+    lengths = {key for side in sides for one in side.settings[:1] for key in one.lengths}
+    telling = [key for key in every if key not in lengths]
     return telling if all(_told_apart(side, telling) for side in sides) else every
 
 

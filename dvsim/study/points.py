@@ -205,14 +205,15 @@ class PointsStudy(Points):
     def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
         """Keep one of the keys that were varied together: the first that tells the points apart.
 
-        A broker comes before the client and the settings that go along with it.
+        `FOREMOST` of the scenario comes before the others.
         """
         independent = keys
         for group in self.scenario.vary:
             names = [name for name in group if name in keys]
             distinguishing = [name for name in names if keys[name].nunique() == len(group[name])]
             if len(names) > 1 and distinguishing:
-                chosen = "broker" if "broker" in distinguishing else distinguishing[0]
+                foremost = self.scenario.FOREMOST
+                chosen = foremost if foremost in distinguishing else distinguishing[0]
                 independent = independent.drop(columns=[name for name in names if name != chosen])
         return independent
 

@@ -52,16 +52,25 @@ def test_its_runs_agree_with_theory_and_are_kept(asked, tmp_path):
     assert json.loads(out)["runs"] == [run] and "done" not in err  # answered from its folder
 
 
+def changed_kind(tmp_path, *pairs):
+    """Install the kind with another text of its file; each pair is an old and a new part."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for path in (once("own kind", install_kind) / "site").iterdir():
+        (site / path.name).symlink_to(path)
+    (site / "mm1.py").unlink()
+    text = (ROOT / "docs" / "mm1" / "mm1.py").read_text("utf-8")
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    (site / "mm1.py").write_text(text, "utf-8")
+    return site
+
+
 def test_other_code_of_the_kind_is_another_question(asked, tmp_path):
     command = ("run", "queue.toml", "--replications", "1", "--scale", "0.01", "--json")
     first = json.loads(asked(*command)[1])["runs"][0]["folder"]
-    changed = tmp_path / "site"
-    changed.mkdir()
-    for path in (once("own kind", install_kind) / "site").iterdir():
-        (changed / path.name).symlink_to(path)
-    (changed / "mm1.py").unlink()
-    text = (ROOT / "docs" / "mm1" / "mm1.py").read_text("utf-8")
-    (changed / "mm1.py").write_text(text + "# another line\n", "utf-8")
+    changed = changed_kind(tmp_path, ("KIND = QueueKind()", "KIND = QueueKind()  # as before"))
     assert json.loads(asked(*command, path=changed)[1])["runs"][0]["folder"] != first
 
 
@@ -76,15 +85,9 @@ def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, t
     assert (status, err.rpartition("; ")[2]) == (2, "did you mean 'mm1'?\n")
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (("--backend", "emu"), "is of an M/M/1 queue, which only backend sim can run"),
-    ],
-)
-def test_what_is_not_there_yet_says_so(asked, more, said):
-    status, _, err = asked("run", "queue.toml", *more)
-    assert (status, said in err) == (2, True), err
+def test_what_is_not_there_yet_says_so(asked):
+    status, _, err = asked("run", "queue.toml", "--backend", "emu")
+    assert (status, "is of an M/M/1 queue, which only backend sim can run" in err) == (2, True), err
 
 
 def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
@@ -105,8 +108,8 @@ def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
     status, out, err = asked("compare", one, str(swept), "--json")
     assert status == 0, err
     waits = [row for row in json.loads(out)["rows"] if row["metric"] == "wait"]
-    assert [row["point"] for row in waits] == [{"load": 0.5}, {"load": 0.6}]
-    assert waits[0]["changes"][1]["ratio"] == 1 and waits[1]["changes"][1]["paired"]
+    assert [row["point"] for row in waits] == [{"load": 0.5}]
+    assert waits[0]["changes"][1]["ratio"] == 1
     status, out, err = asked("compare", "queue", str(swept), "--report", "beside.md")
     assert status == 0, err
     assert "| 0.5 | wait, services |" in (tmp_path / "beside.md").read_text("utf-8")
@@ -304,22 +307,83 @@ def test_every_file_of_its_package_is_part_of_its_version(changed, tmp_path, mon
     assert before != version()
 
 
+LIKE_OWN = [
+    (
+        '{"wait": Metric("services"), "busy": Metric("1")}',
+        '{"latency": Metric("us", label="idle share"), "throughput": Metric("services")}',
+    ),
+    ('"busy": float', '"latency": float'),
+    ('"wait": float', '"throughput": float'),
+]
+"""The metrics have names that dvsim's own kinds have, too."""
+
+
 def test_a_sweep_describes_its_metrics_as_the_kind_does(asked, tmp_path):
     """Also one that dvsim's own kinds have by the same name, in the order of the kind."""
-    site = tmp_path / "site"
-    site.mkdir()
-    for path in (once("own kind", install_kind) / "site").iterdir():
-        (site / path.name).symlink_to(path)
-    (site / "mm1.py").unlink()
-    text = (ROOT / "docs" / "mm1" / "mm1.py").read_text("utf-8")
-    registry = '{"latency": Metric("1", label="idle share"), "throughput": Metric("services")}'
-    text = text.replace('{"wait": Metric("services"), "busy": Metric("1")}', registry)
-    text = text.replace('"busy": float', '"latency": float')
-    text = text.replace('"wait": float', '"throughput": float')
-    (site / "mm1.py").write_text(text, "utf-8")
+    site = changed_kind(tmp_path, *LIKE_OWN)
     more = ("--vary", "load=0.2,0.4", "--replications", "2", "--scale", "0.01")
     status, out, err = asked("sweep", "queue.toml", *more, "--report", "page.html", path=site)
     assert status == 0, err
     head = next(line for line in out.splitlines() if line.split()[:1] == ["load"])
     assert head.index("latency") < head.index("throughput services")
-    assert "idle share" in (tmp_path / "page.html").read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "idle share" in page and "packets per slot" not in page
+    (tmp_path / "lab.csv").write_text("load,latency (ns),throughput\n0.5,500,1\n")
+    status, out, err = asked("validate", "queue.toml", "--against", "lab.csv", "--json", path=site)
+    assert status == 0, err
+    rows = {case["name"]: case["rows"][0] for case in json.loads(out)["cases"]}
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
+        ("latency, load 0.5", "throughput, load 0.5"), "pass"
+    )
+
+
+def test_how_long_a_point_is_run_names_no_point(asked, tmp_path):
+    text = (tmp_path / "queue.toml").read_text()
+    lengths = "\ncustomers = [2_000, 1_000]\n"
+    (tmp_path / "queue.toml").write_text(text.rstrip() + lengths)
+    few = ("--replications", "2", "--workers", "1", "--report", "page.md")
+    status, _, err = asked("run", "queue.toml", *few)
+    assert status == 0, err
+    page = (tmp_path / "page.md").read_text("utf-8")
+    (figure,) = [line for line in page.splitlines() if line.startswith("*Wait against load.*")]
+    assert " at load 0.8" in figure and "customers" not in figure
+
+
+FLOW = """    def replicate(self, scenario, seed, replication):
+        from dvsim.contract.kind import Plain
+
+        return Plain(self.run(scenario, seed, replication), fidelity="flow")
+
+    def seconds("""
+
+
+def test_limit_takes_readings_at_flow_fidelity_and_full_keys(asked, tmp_path):
+    site = changed_kind(tmp_path, *LIKE_OWN, ("    def seconds(", FLOW))
+    words = ("limit", "queue.toml", "--until", "throughput < 1", "--vary", "queue.load")
+    more = ("--scale", "0.1", "--tolerance", "0.05", "--workers", "1", "--json")
+    status, out, err = asked(*words, *more, path=site)
+    assert status == 0, err
+    told = json.loads(out)
+    (limit,) = told["limits"]
+    assert told["vary"] == "load" and told["between"] == [0.01, 0.99]
+    assert limit["holds"] < 0.5 < limit["fails"] and limit["fails"] - limit["holds"] < 0.3
+    assert {probe["fidelity"] for probe in limit["probes"]} == {"flow"}
+
+
+@pytest.mark.parametrize(
+    ("more", "pairs", "said"),
+    [
+        (("--vary", "loda"), (), ["'loda'", "did you mean 'load'?"]),
+        (("--vary", "customers"), (), ["'customers'", "one of load"]),
+        (("--between", "0", "1"), (), ["--between", "from 0.01 to 0.99"]),
+        (("--until", "wiat < 1"), (), ["--until", "did you mean 'wait'?"]),
+        ((), [('{"load": Order("share", 0.01, 0.99, (0.01, 0.99))}', "{}")], ["--vary", "'mm1'"]),
+        ((), [("(0.01, 0.99))}", "None)}")], ["--between", "'load'"]),
+    ],
+)
+def test_what_limit_cannot_search_is_told(asked, tmp_path, more, pairs, said):
+    status, out, err = asked(
+        *("limit", "queue.toml", "--until", "wait < 1", *more),
+        path=changed_kind(tmp_path, *pairs),
+    )
+    assert (status, out) == (2, "") and all(part in err for part in said), err

@@ -225,3 +225,25 @@ def test_a_program_is_there(folder):
     assert (
         "program.trace: missing; or there is a table 'skeleton'" in ask("run", "none.toml").output
     )
+
+
+@pytest.mark.parametrize(
+    ("fabric", "fidelity", "said"),
+    [
+        (("dv",), "flow", "replications are equal"),
+        (("dv207", "program.placement=random"), "flow", "no part of ±"),
+        (("dv", "fabric.fidelity=cycle"), "cycle", ""),
+        (("loggops",), "loggops", ""),
+        (("fdr",), "loggops", ""),
+    ],
+)
+def test_a_limit_says_at_which_fidelity_it_was_found(folder, fabric, fidelity, said):
+    network, *more = fabric
+    words = ["limit", "pair.toml", "--until", "time < 1 s", "--vary", "program.compute_scale"]
+    for text in (f"fabric.network={network}", *more):
+        words += ["--set", text]
+    words += ["--replications", "2", "--workers", "1"]
+    told = json.loads(ask(*words, "--json").stdout)
+    assert {probe["fidelity"] for probe in told["limits"][0]["probes"]} == {fidelity}
+    text = " ".join(ask(*words).stdout.split())
+    assert said in text and ("flow fidelity" in text) == bool(said)

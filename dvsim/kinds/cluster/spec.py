@@ -141,6 +141,7 @@ class ClusterScenario(Spec):
 
     KIND: ClassVar[str] = "cluster"
     LENGTH: ClassVar[str] = "seconds"
+    LENGTHS: ClassVar[tuple[str, ...]] = ()  # within which an event has its time, too
 
     workload: ClientTable
     system: ClusterTable

@@ -131,6 +131,7 @@ class MessagingScenario(Spec):
 
     KIND: ClassVar[str] = "messaging"
     LENGTH: ClassVar[str] = "messages"
+    FOREMOST: ClassVar[str] = "broker"  # before its client and settings
 
     workload: FlowTable
     system: SystemTable

@@ -80,6 +80,7 @@ class IrregularScenario(Spec):
 
     KIND: ClassVar[str] = "irregular"
     LENGTH: ClassVar[str] = "words"
+    LENGTHS: ClassVar[tuple[str, ...]] = ()  # words are the size of a program, too
 
     workload: WordsTable
     system: WordsSystem

@@ -35,11 +35,16 @@ class SwitchKind(PointsKind):
     Spec: ClassVar[type[Spec]] = SwitchScenario
     always = False
     orders: ClassVar[Keys] = {
-        "load": Order("share", 0, 1, (0, 1)),
+        "load": Order("share", 0, 1, (0, 1), "offered load (packets per slot and input)"),
         "duty": Order("share", 0, 1, (0, 1)),
         "angles": _COUNT._replace(between=(1, 16)),
         "height": Order("powers", 2, bounds.COUNT, (2, 1024)),
         **dict.fromkeys(("injecting", "burst", "planes", "link", "slots", "warmup"), _COUNT),
+    }
+    flow_errors: ClassVar[Mapping[str, str]] = {
+        "mean_latency": "latency_error",
+        "throughput": "throughput_error",
+        "acceptance": "throughput_error",
     }
 
     def recognises(self, data: Mapping[str, Any]) -> bool:

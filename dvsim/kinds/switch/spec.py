@@ -220,6 +220,7 @@ class SwitchScenario(Spec):
 
     KIND: ClassVar[str] = "switch"
     LENGTH: ClassVar[str] = "slots"
+    LENGTHS: ClassVar[tuple[str, ...]] = ("slots", "warmup")
 
     switch: SwitchTable | None = None
     network: Annotated[NetworkTable | None, Field(description="instead of a switch")] = None

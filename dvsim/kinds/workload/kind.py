@@ -155,7 +155,8 @@ class WorkloadKind(PointsKind):
         metrics |= {"messages": replay.graph.messages, "bytes": replay.graph.bytes}
         error = replay.flow_error if replication == 1 else None  # others would only take time
         metrics["flow_error"] = nan if error is None else error.time
-        return Plain({name: float(metrics[name]) for name in self.units}, fidelity="flow")
+        named = {name: float(metrics[name]) for name in self.units}
+        return Plain(named, fidelity=replay.fabric.model)
 
     def trace(self, scenario: WorkloadScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Replay the first point."""

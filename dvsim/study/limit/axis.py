@@ -125,6 +125,6 @@ def _wrong(key: str, order: Order, low: float, high: float) -> Iterator[str]:
         elif abs(bound) > order.most:
             yield f"'{key}' must be at most {order.most}, not {bound:g}"
         elif order.kind == "powers" and (bound < 2 or int(bound) & (int(bound) - 1)):
-            yield f"a height is a power of two from 2 on, not {bound:g}"
+            yield f"a {key} is a power of two from 2 on, not {bound:g}"
         elif bound < order.least:
             yield f"'{key}' must be at least {order.least}, not {bound:g}"

@@ -43,12 +43,6 @@ FIRST, LAST = 2, 32  # replications of the first look at a probe and of the last
 MOST = 80  # of the last look where the first has a number that was asked for
 TELLING = 8  # replications that say how much more of them would scatter
 QUICK_S = 0.1  # replications that take no longer are not given to other processes
-FLOW_ERRORS = {
-    "mean_latency": "latency_error",
-    "throughput": "throughput_error",
-    "acceptance": "throughput_error",
-}
-"""Metrics whose error at flow fidelity is known, each with its field of `Measured`."""
 
 Outcome = Literal["found", "everywhere", "nowhere", "reversed", "undecided"]
 OnProbe = Callable[["Probe"], None]
@@ -274,9 +268,10 @@ class Bisect(Design[Trial, Limit]):
         """
         values, share = kind_of(self.setting).values(metric, runs), confidence_of(self.steps)
         interval = prospect(values, last, share) if last else deciding(values, share)
-        if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
+        known = kind_of(self.setting).flow_errors.get(metric)
+        if runs[0].fidelity != "flow" or known is None:
             return interval
-        error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(interval.value)
+        error = max(getattr(run, known) for run in runs) * abs(interval.value)
         return Estimate(interval.value, interval.low - error, interval.high + error)
 
     def _middle(self, low: float, high: float) -> float | None:
