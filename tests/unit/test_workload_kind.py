@@ -242,7 +242,7 @@ def test_a_limit_says_at_which_fidelity_it_was_found(folder, fabric, fidelity, s
     words = ["limit", "pair.toml", "--until", "time < 1 s", "--vary", "program.compute_scale"]
     for text in (f"fabric.network={network}", *more):
         words += ["--set", text]
-    words += ["--replications", "2", "--workers", "1"]
+    words += ["--replications", "8", "--workers", "1"]
     told = json.loads(ask(*words, "--json").stdout)
     assert {probe["fidelity"] for probe in told["limits"][0]["probes"]} == {fidelity}
     text = " ".join(ask(*words).stdout.split())
