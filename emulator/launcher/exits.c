@@ -232,6 +232,14 @@ static void owner_ended(struct launch *launch, uint32_t card, uint64_t seat)
     ring_all(launch);
 }
 
+/* The exit code of a joined program matters to the vicrun that brought it, not to the job. */
+static void keep_code(struct launch *launch, uint32_t card)
+{
+    if (launch->child[card].joiner < 0 && launch->code == 0) {
+        launch->code = launch->child[card].code;
+    }
+}
+
 /* Nobody has opened it again. */
 static void vacant_ended(struct launch *launch, uint32_t card)
 {
@@ -244,13 +252,16 @@ static void vacant_ended(struct launch *launch, uint32_t card)
         snprintf(what, sizeof what, "ended with exit code %d without closing its card", child->owner_code);
     }
     bool ends = launch->options->if_killed == IF_KILLED_END;
+    if (child->joiner >= 0) {
+        joiner_send(launch, card, JOIN_ENDED, child->code);
+    }
     if (!launch->signalled) {
         fprintf(stderr, "vicrun: card %u: a process of its program %s%s\n", card, what, ends ? "" : "; the others go on");
     }
     if (ends) {
         end_job(launch, card);
     } else {
-        launch->code = launch->code == 0 ? child->code : launch->code;
+        keep_code(launch, card);
         child->code = before;
     }
     if (!ends && child->bereft) {
@@ -346,14 +357,6 @@ static bool restart_later(struct launch *launch, uint32_t card)
     return true;
 }
 
-/* The exit code of a joined program matters to the vicrun that brought it, not to the job. */
-static void keep_code(struct launch *launch, uint32_t card)
-{
-    if (launch->child[card].joiner < 0 && launch->code == 0) {
-        launch->code = launch->child[card].code;
-    }
-}
-
 /* The job goes on after its death, or an exit code other than 0. */
 static void outlive(struct launch *launch, uint32_t card, bool by_signal)
 {
@@ -411,7 +414,8 @@ void program_ended(struct launch *launch, uint32_t card, bool by_signal)
     uint64_t seat = atomic_load(&launch->job->card[card].seat);
     bool joiner = child->joiner >= 0, vacant = child->vacant_ns != 0;
     bool open = vacant || seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !joiner);
-    if (vacant && child->code == 0 && launch->options->if_killed == IF_KILLED_END && !is_attended(launch, card)) {
+    if (vacant && child->code == 0 && launch->options->if_killed == IF_KILLED_END &&
+        (joiner || !is_attended(launch, card))) {
         vacant_ended(launch, card);
         return;
     }

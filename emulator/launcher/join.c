@@ -166,6 +166,9 @@ static bool hear(struct launch *launch, uint32_t card, int launcher)
     if (said.kind == JOIN_SIGNAL && child->pidfd >= 0) {
         syscall(SYS_pidfd_send_signal, child->pidfd, (int)said.number, NULL, 0);
     }
+    if (said.kind == JOIN_ENDED) {
+        launch->code = (int)said.number;
+    }
     return said.kind != JOIN_AGAIN || child->pidfd >= 0 || start_again(launch, card, launcher);
 }
 
@@ -231,7 +234,7 @@ static int run(struct launch *launch, uint32_t card, int launcher)
     } else {
         launch->writers = writers_open();
         attend(launch, card, launcher, signals);
-        code = launch->child[card].code;
+        code = launch->child[card].code != 0 ? launch->child[card].code : launch->code;
     }
     return code;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <libgen.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "join.h"
 #include "launcher.h"
+#include "seat.h"
 #include "vic.h"
 
 #if !defined SO_PEERPIDFD && (defined __x86_64__ || defined __aarch64__)
@@ -228,9 +230,13 @@ void joiners_hang_up(struct launch *launch)
 /* The program of a joiner has ended, with all that it left. */
 static void joiner_ended(struct launch *launch, uint32_t card, int code, bool by_signal)
 {
-    launch->child[card].code = code;
+    struct child *child = &launch->child[card];
+    child->code = code;
     program_ended(launch, card, by_signal);
-    if (launch->child[card].restart_ns == 0) {
+    if (child->restart_ns == 0) {
+        if (child->code != code) {
+            joiner_send(launch, card, JOIN_ENDED, child->code);
+        }
         joiner_hang_up(launch, card);
     }
 }
@@ -280,12 +286,16 @@ static void joiner_lost(struct launch *launch, uint32_t card)
 void joiner_gone(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
-    uint32_t owner = child->lost == JOINER_DIES ? seat_owner(atomic_load(&launch->job->card[card].seat)) : 0;
+    uint64_t seat = atomic_load(&launch->job->card[card].seat);
+    pid_t owner = child->lost == JOINER_DIES ? seat_process(launch->job, card, seat) : 0;
     if (child->pidfd >= 0) {
         close(child->pidfd);
     }
     child->lost = PROGRAM_DIES;
-    child->pidfd = owner != 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    child->pidfd = owner > 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    if (child->pidfd >= 0 && seat_holder(launch->job, card) == owner) { /* behind a shell nobody else kills it */
+        syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+    }
     if (child->pidfd < 0) {
         joiner_ended(launch, card, 128 + 9, true);
         child->lost = NOT_LOST;

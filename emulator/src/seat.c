@@ -65,8 +65,7 @@ static struct flock lock_of(uint32_t card, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)card + 1, .l_len = 1};
 }
 
-/* Another process has the lock of the card: its number, 0 if it cannot be seen from here; -1: nobody has it. */
-static pid_t lock_holder(const struct job *job, uint32_t card)
+pid_t seat_holder(const struct job *job, uint32_t card)
 {
     struct flock lock = lock_of(card, F_WRLCK);
     int fd = job_descriptor(job);
@@ -102,13 +101,13 @@ static bool owner_lives(const struct job *job, uint32_t card, uint64_t seat)
 bool seat_is_held(const struct job *job, uint32_t card, uint64_t seat)
 {
     int before = cancel_off();
-    bool held = seat_owner(seat) != 0 && (lock_holder(job, card) >= 0 || owner_lives(job, card, seat));
+    bool held = seat_owner(seat) != 0 && (seat_holder(job, card) >= 0 || owner_lives(job, card, seat));
     cancel_back(before);
     return held;
 }
 
 pid_t seat_process(const struct job *job, uint32_t card, uint64_t seat)
 {
-    pid_t holder = seat_owner(seat) != 0 ? lock_holder(job, card) : 0;
+    pid_t holder = seat_owner(seat) != 0 ? seat_holder(job, card) : 0;
     return holder >= 0 ? holder : owner_lives(job, card, seat) ? (pid_t)seat_owner(seat) : 0;
 }

@@ -22,6 +22,9 @@ bool seat_is_held(const struct job *job, uint32_t card, uint64_t seat);
 /* Its number as this process sees it; 0: it does not live, or is not seen here. */
 pid_t seat_process(const struct job *job, uint32_t card, uint64_t seat);
 
+/* Another process has the lock of the card, as the kernel says: its number, 0 if it cannot be seen from here; -1: nobody. */
+pid_t seat_holder(const struct job *job, uint32_t card);
+
 /* What /proc says of a process. False: there is none, or no /proc. */
 struct process_stat {
     char state; /* 'Z': it has ended, or its first thread has */

@@ -26,6 +26,12 @@ from dvsim.native import emulator_prefix
 HERE = Path(__file__).parent
 READY_S = 240
 """For what takes seconds: the machine may be busy."""
+STARTERS = {
+    "a shell": '"$@"; true',
+    "a supervisor": 'for life in 1 2 3; do "$@" && break; done',
+    "a session of its own": 'setsid -fw "$@"',
+}
+"""Scripts that start a program, and stand between it and vicrun as long as it lives."""
 
 
 def compiled(name: str, folder: Path) -> Path:
@@ -41,6 +47,11 @@ def compiled(name: str, folder: Path) -> Path:
 
 def vicrun() -> str:
     return str(emulator_prefix() / "bin" / "vicrun")
+
+
+def behind(starter: str, words: Sequence[str]) -> list[str]:
+    """Return the command of a program that one of the starters starts."""
+    return ["sh", "-c", STARTERS[starter], "sh", *words]
 
 
 class Job:
@@ -86,8 +97,10 @@ def send(pid: int, number: int) -> None:
 class Program:
     """One program on one card: it is brought back whenever it has gone, until it is to end."""
 
-    def __init__(self, name: str, job: Job, card: int, words: Sequence[str]) -> None:
+    def __init__(self, name: str, job: Job, card: int, words: Sequence[str],
+                 starter: str | None = None) -> None:  # fmt: skip
         self.name, self.job, self.card, self.words = name, job, card, list(words)
+        self.command = self.words if starter is None else behind(starter, words)
         self.process: subprocess.Popen[bytes] | None = None
         self.pid: int | None = None
         self.wanted = True
@@ -111,12 +124,12 @@ class Program:
             self.pid = None
             if self.wanted and time.monotonic() >= self._due_s:
                 log = self.job.folder / f"{self.name}.log"
-                self.process = self.job.join(self.card, self.words, log)
+                self.process = self.job.join(self.card, self.command, log)
                 self.starts += 1
             return
         now = None if self.pid is None else process(self.pid)
-        if now is None or now.parent != self.process.pid or not now.lives:
-            found = table.child(self.process.pid, Path(self.words[0]).name)
+        if now is None or not now.lives:
+            found = table.below(self.process.pid, Path(self.words[0]).name)
             self.pid = found if found != self._leaving else None
 
     def hurt(self, kind: str) -> None:

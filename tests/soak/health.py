@@ -157,10 +157,13 @@ class Table:
         pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
         return [found for pid in pids if (found := process(pid)) is not None]
 
-    def child(self, parent: int, name: str) -> int | None:
-        """Return the child of a process that runs a program of this name."""
-        return next((p.pid for p in self.rows
-                     if p.parent == parent and p.name == name[:15] and p.lives), None)  # fmt: skip
+    def below(self, parent: int, name: str) -> int | None:
+        """Return the child of a process, or of its children, that runs a program of this name."""
+        for row in (row for row in self.rows if row.parent == parent and row.lives):
+            found = row.pid if row.name == name[:15] else self.below(row.pid, name)
+            if found is not None:
+                return found
+        return None
 
     def zombies(self, parents: Collection[int]) -> list[Process]:
         """Return what has ended and its parent, one of these, has not waited for."""

@@ -2,7 +2,8 @@
 
 Cards 0 .. bridges-1 have vicbridge. Bridge 0 knows one broker, over two connections; the others
 know all of them, and go to the next one when theirs has gone. Publishers use all bridges in turn,
-consumers share the queue of a bridge.
+consumers share the queue of a bridge. A third of the programs are started as people do: behind a
+shell, a supervisor or setsid.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import drained
 from account import Books, Fault, Tail
-from actors import READY_S, Broker, Job, Program, compiled
+from actors import READY_S, STARTERS, Broker, Job, Program, compiled
 from chaos import Chaos, plan
 from health import Health, Table
 
@@ -48,8 +49,11 @@ class Scene:
         for k in range(CONSUMERS):
             commands[f"consumer{k}"] = [str(consumer), str(k), f"consumer{k}.journal",
                                         str(k % BRIDGES), f"soak{k % BRIDGES}", "200"]  # fmt: skip
-        self.programs = {name: Program(name, self.job, card, words)
-                         for card, (name, words) in enumerate(commands.items())}  # fmt: skip
+        starters = list(STARTERS)[seed % len(STARTERS) :] + list(STARTERS)
+        self.programs = {
+            name: Program(name, self.job, card, words, starters.pop(0) if card % 3 == 0 else None)
+            for card, (name, words) in enumerate(commands.items())
+        }
         self.brokers = {broker.name: broker for broker in map(Broker, brokers.nodes)}
         for broker in self.brokers.values():
             drained.declare(broker, brokers, self._queues(broker.name))
