@@ -91,7 +91,7 @@ class Sweep:
         self.study = study
         self.joins = axis is None
         keys = study.keys()
-        lengths = [key for key in study.scenario.lengths if key in keys]  # these name no point
+        lengths = [key for key in study.kind.Spec.lengths() if key in keys]  # these name no point
         keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
         keys = study.axes(keys)
         self._keys = keys

@@ -7,7 +7,6 @@ from html import escape
 from math import log
 from typing import Any
 
-from dvsim.contract.find import kind_of
 from dvsim.report.axes import Group, Mark, Sweep, Theory
 from dvsim.report.drawing import GREY, Drawing, layout, log_axis, marker, rgb, scatter, tall
 from dvsim.report.groups import size_text
@@ -193,7 +192,7 @@ def shift(sweep: Sweep, group: Group) -> float:
 def x_axis(sweep: Sweep) -> dict[str, Any]:
     """Give the axis of the key: logarithmic for doublings, names where it has no numbers."""
     key = str(sweep.key)
-    order = kind_of(sweep.study.scenario).orders.get(key)
+    order = sweep.study.kind.orders.get(key)
     named = ", ".join([key, *(f"with {name}" for name in sweep.companions)])
     title = (order and order.title) or named
     axis: dict[str, Any] = {"title": title}

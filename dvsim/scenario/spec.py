@@ -137,10 +137,10 @@ class Spec(Table):
         tolerances = getattr(self, "tolerance", {})
         return tolerances if isinstance(tolerances, Mapping) else {}
 
-    @property
-    def lengths(self) -> tuple[str, ...]:
-        """The keys that only say how long a point is run, see `LENGTHS`."""
-        return (self.LENGTH,) if self.LENGTHS is None else self.LENGTHS
+    @classmethod
+    def lengths(cls) -> tuple[str, ...]:
+        """Return the keys that only say how long a point is run, see `LENGTHS`."""
+        return (cls.LENGTH,) if cls.LENGTHS is None else cls.LENGTHS
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def of_published_system(scenario: Spec) -> bool:
 def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
     """Return the unchanged scenario with as many messages, or slots, as one that was changed."""
     base = changes.base.scaled(changes.length)
-    for key in (*scenario.lengths, scenario.TASKS):
+    for key in (*scenario.lengths(), scenario.TASKS):
         if key not in (*base.keys, *scenario.keys) and base.has(key) and scenario.has(key):
             base = base.put(key, scenario.value(key))
     return base
@@ -158,7 +158,7 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
         for name in values:
             if old and values[name] != old.get(name):
                 yield _words(name if shared[name] == 1 else f"{role}.{name}", values[name])
-    lengths = (*scenario.lengths, scenario.LENGTH, scenario.TASKS)
+    lengths = (*scenario.lengths(), scenario.LENGTH, scenario.TASKS)
     original, changed = _values(base), _values(scenario)
     for section in dict.fromkeys([*original, *changed]):
         was, now = original.get(section, {}), changed.get(section, {})

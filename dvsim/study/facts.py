@@ -97,7 +97,7 @@ def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str,
         for name, table in data.items()
         if isinstance(table, Mapping) and name not in NOT_RUN
     }
-    skipped = {*varied, *(key for key in scenario.lengths if key in scenario.keys)}
+    skipped = {*varied, *(key for key in scenario.lengths() if key in scenario.keys)}
     for path, value, of_card in _leaves(tables, ()):
         named = path[2] if path[:2] == ("network", "switch") else path[1]
         if named not in skipped and dotted(path) not in swept:

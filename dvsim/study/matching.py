@@ -108,7 +108,7 @@ def match(sides: Sequence[PointKeys]) -> Matched:
 def matching_keys(sides: Sequence[PointKeys]) -> list[str]:
     """Return the keys that tell points apart, in the order of the first result."""
     every = list(dict.fromkeys(key for side in sides for key in side.names))
-    lengths = {key for side in sides for one in side.settings[:1] for key in one.lengths}
+    lengths = {key for side in sides for one in side.settings[:1] for key in one.lengths()}
     telling = [key for key in every if key not in lengths]
     return telling if all(_told_apart(side, telling) for side in sides) else every
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.contract.find import kind_of
-from dvsim.contract.kind import EMULATED, Metric
+from dvsim.contract.kind import EMULATED, Kind, Metric
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.changes import titled
 from dvsim.study.manifest import asked_json
@@ -192,9 +192,15 @@ class PointsStudy(Points):
         """Every table that its kind keeps, by name."""
         return {name: getattr(self, name) for name in kind_of(self.scenario).tables}
 
+    @property
+    def kind(self) -> Kind:
+        """The kind of its scenario."""
+        kind: Kind = kind_of(self.scenario)
+        return kind
+
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a metric."""
-        metric: Metric = kind_of(self.scenario).metric(name)
+        metric: Metric = self.kind.metric(name)
         return metric
 
     @property

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dvsim.contract import OWN
 from dvsim.contract.find import kind_named, kind_of, metric_of
-from dvsim.contract.kind import Metric
+from dvsim.contract.kind import Kind, Metric
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import is_there, read_manifest
@@ -57,7 +57,7 @@ class SweptPoints(Points):
     @property
     def drawn(self) -> list[str]:
         """The results that are drawn: rates and latencies; hops that wait nowhere once."""
-        own = kind_named(self.swept.kind).headline if self.swept.kind not in OWN else ()
+        own = self.kind.headline if self.swept.kind not in OWN else ()
         chosen = [name for name in own or DRAWN if name in self.METRICS]
         chosen = chosen[:MOST] if own else chosen or list(self.METRICS)[:MOST]
         if "mean_hops" in self.METRICS and "mean_latency" in chosen:
@@ -66,6 +66,11 @@ class SweptPoints(Points):
             )
             chosen = [name for name in chosen if name != "mean_latency" or not hops.equals(latency)]
         return [name for name in chosen if self._good[name].notna().any()]
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of its scenarios."""
+        return kind_named(self.swept.kind)
 
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a result."""
