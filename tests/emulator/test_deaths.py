@@ -11,12 +11,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from builds import stepping
 from emulator_build import SMALL
 from harness.patience import patience
-from test_death import gone
+from harness.processes import until
+from test_death import DIED, ENDED, gone
 
 ALL = os.environ.get("DEATHS") == "all"
 WHERE = ("put", "send", "get", "fifo", "barrier", "wait", "message", "team", "open", "close")
@@ -27,12 +29,18 @@ MODES = {
               "--host-timeout", "20s"),
 }  # fmt: skip
 PYTHON = "import subprocess, sys; subprocess.run(sys.argv[1:], close_fds=False)"
+POOL = (
+    "import multiprocessing, os, sys; pool = multiprocessing.get_context('fork').Pool(1); "
+    "worker = multiprocessing.active_children()[0]; "
+    "pool.apply_async(os.execv, (sys.argv[1], sys.argv[1:])); worker.join(); pool.terminate()"
+)
 STARTERS = {
     "a shell": 'sh -c \'"$@"; true\' sh "$@"; true',
     "a shell that has more to do": '"$@"; sleep 3; exit 0',
     "its own session": 'setsid -w "$@"; true',
     "a loop that gives up": 'for try in 1; do "$@"; done; true',
     "a background job": '"$@" & wait; exit 0',
+    "a pool": f'{sys.executable} -c "{POOL}" "$@"',
     "python": f'{sys.executable} -c "{PYTHON}" "$@"',
 }
 """Who starts the program of a card, and ends with exit code 0 whatever becomes of it."""
@@ -124,6 +132,53 @@ def test_a_process_lives_without_its_first_thread(steps, mode):
     need(steps, mode)
     done = run(steps, mode, steps.program("deaths"), "thread")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+VICTIMS = {"launcher": ENDED, "agent": DIED, "shell": DIED}
+"""Who is killed, and what cards say then that had nothing to do with it."""
+BETWEEN = "echo $$ >{1}/shell.$VIC_CARD; {0} shortly >{1}/said.$VIC_CARD & wait; true"
+
+
+@pytest.mark.parametrize(
+    ("victim", "mode"),
+    [
+        (victim, mode)
+        for victim in VICTIMS
+        for mode in MODES
+        if victim != "agent" or mode == "hosts"
+    ],
+)
+def test_waits_end_when_somebody_above_the_program_dies(steps, victim, mode, tmp_path):
+    """Of card 2, whose program goes on behind a shell if nobody ends it; nothing is left."""
+    need(steps, mode)
+    (room := tmp_path / "room").mkdir()
+    mark = f"DEATHS_MARK={os.getpid()}-{time.monotonic_ns()}"
+    env = {**os.environ, "TMPDIR": str(room), **dict([mark.split("=")])}
+    vicrun = [str(steps.prefix / "bin" / "vicrun"), *SMALL, *MODES[mode], "--"]
+    script = BETWEEN.format(steps.program("looker"), tmp_path)
+    said = [tmp_path / f"said.{card}" for card in range(3)]
+    with subprocess.Popen([*vicrun, "sh", "-c", script], env=env, stderr=subprocess.PIPE) as job:
+        try:
+            until(
+                lambda: all(one.exists() and one.read_text() == "looks\n" for one in said),
+                "cards",
+                30,
+            )
+            shell = (tmp_path / "shell.2").read_text()
+            above = Path(f"/proc/{int(shell)}/stat").read_text().rsplit(")", 1)[1].split()[1]
+            os.kill(
+                int({"launcher": job.pid, "agent": above, "shell": shell}[victim]), signal.SIGKILL
+            )
+            job.communicate(timeout=patience(100))
+        finally:
+            job.kill()
+    code = {"launcher": -signal.SIGKILL, "shell": 128 + signal.SIGKILL}
+    assert job.returncode == code.get(victim, job.returncode) != 0
+    assert gone(mark, "environ")
+    assert [one.read_text() for one in said[:2]] == [
+        f"looks\n{VICTIMS[victim]}\n{VICTIMS[victim]}\n"
+    ] * 2
+    assert list(room.iterdir()) == []
 
 
 def test_who_is_not_waited_for_is_dead(steps):
