@@ -140,6 +140,12 @@ ELSEWHERE = {
     "fifo_filling": "plays a sender of the same host in its memory",
     "no_memory": _TEAM_OF_ONE,
     "watched_each": _TEAM_OF_ONE,
+    "close_in_call": _TEAM_OF_ONE,
+    "deaths": "is killed at its steps: test_deaths.py",
+    "hooked": "is about threads of timed mode: test_timed_hooks.py",
+    "receivers": _STANDSTILL,
+    "shared_objects": "is about threads of timed mode: test_timed_threads.py",
+    "small_stack": "has one card; test_timed_hooks.py",
     "fake_broker": "stands behind vicload in a test of its own (test_hosts_programs.py)",
     "player": "compares what has come after each call with a plain card: between hosts no time "
     "is promised for that",

@@ -53,7 +53,7 @@ COMMANDS = {
     "dvsim run --force --report": Command([*RUN, "--force", "--report", "{out}/r.html"], [RUN]),
     "dvsim run --trace": Command([*RUN, "--trace", "{out}/t.json"]),
     "dvsim sweep": Command(SWEEP),
-    "dvsim report": Command(["report", "{run}", "--report", "{out}/r.csv"], [RUN]),
+    "dvsim report": Command(["report", "{run}", "--report", "{out}/r.csv", "--overwrite"], [RUN]),
     "dvsim emulate --trace": Command(
         ["emulate", "-n", "2", "--trace", "{out}/t.json", "--", "true"]
     ),
