@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dvsim.contract.find import kind_of
 from dvsim.contract.load import load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios
@@ -68,7 +67,7 @@ def results(entry: str, overrides: Iterable[str] = ()) -> Kept:
 def fingerprints(run: Result) -> dict[str, str]:
     """Return a digest of each table of a run that has rows."""
     if isinstance(run, PointsStudy):
-        tables = {name: getattr(run, name) for name in kind_of(run.scenario).tables}
+        tables = run.tables
     else:
         tables = {"samples": run.samples, "counters": run.counters}
     return {name: fingerprint(table) for name, table in tables.items() if len(table)}
