@@ -122,6 +122,7 @@ ELSEWHERE = {
     "launcher_files": _LAUNCHER,
     "launcher_posts": _LAUNCHER,
     "launcher_timed": _LAUNCHER,
+    "late_connect": _NO_CARD,
     "load_parts": "is a test of vicload's own functions, on a client that is none",
     "hold_answer": _PRELOAD,
     "kill_order": _PRELOAD,
