@@ -243,17 +243,16 @@ def test_limit_with_a_precision_says_what_was_not_reached(mine):
     arguments = ("--until", "acceptance > 0.8", "--between", "0.05", "1", "--tolerance", "0.2")
     asked = ("limit", mine, *arguments, "--set", "switch.height=4", "--workers", "1")
     lines = good(*asked, "--precision", "1%").splitlines()
-    assert lines[1].startswith("  ± is half of the 99.17 % interval")
-    assert {line.split()[1] for line in lines[4:-1] if " ± " not in line} <= {"3", "5", "8"} | {
-        "12", "18", "30",
-    }  # fmt: skip
+    assert " 95 % interval" in lines[1]
+    times = [line.split()[1] for line in lines[4:-1] if " ± " not in line]
+    assert all(3 <= int(number) <= 30 for number in times)
     said = good(*asked, "--precision", "0.1%").splitlines()[-2]
     assert re.fullmatch(
-        r"    \d+ of \d+ probes are not within 0.1% with 30 replications; the widest is ± .*%, .*",
+        r"    \d+ of \d+ probes are not within 0.1% with .* replications; the widest is ± .*%, .*",
         said,
     )
     content = json.loads(good(*asked, "--precision", "1%", "--json"))
-    assert content["precision"] == 0.01 and content["confidence"] == pytest.approx(1 - 0.05 / 6)
+    assert content["precision"] == 0.01 and content["confidence"] == pytest.approx(0.95)
     for more in ("--replications", "3"), ("--quick",):
         result = call(*asked, "--precision", "1%", *more)
         assert result.exit_code == 2 and "give it or --replications" in result.stderr
