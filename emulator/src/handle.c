@@ -193,7 +193,6 @@ static void fill(struct vic *card, struct job *job, uint32_t number)
 {
     card->job = job;
     card->ops = provider_of(job->config.mode);
-    card->me = &job->card[number];
     card->sram = job_sram(job, number);
     card->counters = job_counters(&job->config);
     card->number = number;

@@ -329,7 +329,7 @@ def test_programs_of_one_log_are_told_apart_or_summed_and_never_merged(tmp_path)
     assert metric_of(path, "sent rate")[0].statistics["mean"] == 60000
     assert [case.label for case in metric_of(path, "latency")] == ["a", "b"]
     hidden = mixed(log_of(("1.000s", "2.000s", "3.000s")), log_of(("1.050s", "2.050s", "3.050s")))
-    assert "--id" in faults_of(read_lab, laid(tmp_path, hidden, "c.log"))[1]
+    assert "an id of its own" in faults_of(read_lab, laid(tmp_path, hidden, "c.log"))[1]
 
 
 def test_two_runs_in_one_log_are_two(tmp_path):
