@@ -71,8 +71,8 @@ def default_workers() -> int:
 
 
 SEMAPHORES = (
-    "Several processes need 64 KiB there for their semaphores: free or mount it (a container: "
-    "--shm-size 64m), or take one process, --workers 1"
+    "Several processes need 64 KiB there for their semaphores: free or mount it (of a container, "
+    "make its shared memory larger), or take one process (DVSIM_WORKERS=1)"
 )
 
 _LASTING: ContextVar[tuple[ExitStack, dict[int, Workers]] | None] = ContextVar(

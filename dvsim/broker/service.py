@@ -157,8 +157,7 @@ def _lame(state: State) -> list[str]:
 
 def _responds(node: Kept) -> bool:
     address = urlsplit(node.url)
-    assert address.port is not None and address.hostname is not None
-    return node.process.alive() and greets(address.port, address.hostname, RESPONDS_S)
+    return node.process.alive() and greets(address.port or 0, address.hostname or "", RESPONDS_S)
 
 
 def _revive(folder: StateFolder, state: State, timeout_s: float) -> State:

@@ -64,5 +64,5 @@ def test_no_shared_memory_for_several_processes(monkeypatch, tmp_path, verb, num
     done = dvsim(*verb, "--scale", "0.002", "--workers", "2")
     assert done.returncode == 1, done.stderr
     (line,) = [text for text in done.stderr.splitlines() if "/dev/shm" in text]
-    assert os.strerror(number) in line and "--workers 1" in line and "KiB" in line
+    assert os.strerror(number) in line and "DVSIM_WORKERS=1" in line and "KiB" in line
     assert "Traceback" not in done.stderr
