@@ -93,9 +93,8 @@ def test_the_page_shows_what_is_said(tmp_path, monkeypatch):
     code, text = said("report", "runs/h3/dv-131072/1151111f67d8")
     page = (HERE.parents[1] / "docs" / "versions.md").read_text("utf-8")
     shown = page.partition("$ dvsim report ")[2].partition("\n\n")[0].split("\n", 1)[1]
-    wanted = " ".join(shown.split()).split("…")
     assert code == 1
-    assert text.startswith(wanted[0]) and text.rstrip().endswith(wanted[1])
+    assert text.split() == shown.split()
 
 
 def readable(tmp_path):

@@ -16,9 +16,9 @@ def text_of(name, scale=0.005, **how):
 @pytest.mark.parametrize(
     ("name", "how", "said"),
     [
-        ("rabbit/one", {"nodes": 3}, "rabbit/one with 3 nodes: "),
-        ("workload/halo", {"ranks": 8, "scale": 1}, "workload/halo with 8 ranks: "),
-        ("irregular/fdr", {"latency": "2 us"}, "irregular/fdr with latency 2 us: "),
+        ("rabbit/one", {"nodes": 3}, "rabbit/one with 3 nodes"),
+        ("workload/halo", {"ranks": 8, "scale": 1}, "workload/halo with 8 ranks"),
+        ("irregular/fdr", {"latency": "2 us"}, "irregular/fdr with latency 2 us"),
     ],
 )
 def test_the_first_line_says_what_was_changed(name, how, said):

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("dvsim", "models", "emulator", "analysis", "tests", "bench", "docs")
 OPENINGS = {".py": ('"""', 'r"""', "#"), ".c": ("/*",), ".h": ("/*",)}
 MADE = {"_core.c", "_emulator", "__pycache__"}
-MOST_LINES = 500
+MOST_LINES = 550
 FILES = {
     path.relative_to(ROOT): path.read_text(encoding="utf-8")
     for room in ROOMS
