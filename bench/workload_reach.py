@@ -45,7 +45,6 @@ def multigrid(cycles: int) -> Program:
 
 
 def _exchange(program: Program, rank: int, place: tuple[int, ...], cells: int, tag: int) -> None:
-    """Exchange faces, edges and corners with all neighbours in a box."""
     requests = []
     for way in product((-1, 0, 1), repeat=3):
         other = tuple(one + step for one, step in zip(place, way, strict=True))

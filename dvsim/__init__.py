@@ -245,7 +245,6 @@ def sweep(
 
 
 def _settings(keywords: Mapping[str, object]) -> list[Override]:
-    """Return what keywords set: ``messages=1000``, ``system__card__sram="64 MiB"``."""
     from dvsim.scenario.document import OVERRIDES
     from dvsim.scenario.override import Setting, read_python
 

@@ -86,7 +86,6 @@ def _wait_for_disk(folders: Sequence[Path]) -> None:
 
 
 def _sync_all(syncfs: Callable[[int], int], folder: Path) -> bool:
-    """Write out the file system of a folder; False where that cannot be done."""
     number = os.open(folder, os.O_RDONLY)
     try:
         if syncfs(number) == 0:
@@ -217,7 +216,6 @@ def _holds_something(folder: Path) -> bool:
 
 
 def _swap(partial: Path, folder: Path) -> None:
-    """Put `partial` in the place of `folder`, whose content is kept until that has worked."""
     aside: list[Path] = []
     try:
         for _ in range(_ATTEMPTS):
@@ -245,7 +243,6 @@ def _swap(partial: Path, folder: Path) -> None:
 
 
 def _sibling(folder: Path, kind: str) -> Path:
-    """Make a hidden folder beside `folder` that no other process uses."""
     owner = f"{host_name()}-{os.getpid()}"
     made = folder.parent / f"{kind}-{owner}-{folder.name}-{secrets.token_hex(4)}"
     made.mkdir()
@@ -253,7 +250,6 @@ def _sibling(folder: Path, kind: str) -> Path:
 
 
 def _parse(name: str) -> tuple[str, str, str, str]:
-    """Split ``.partial-HOST-PID-NAME-RANDOM``; the host has no dash, NAME may have some."""
     parts = name.split("-")
     if len(parts) < 5:
         return parts[0], "", "", ""

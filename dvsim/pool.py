@@ -43,13 +43,10 @@ Done = TypeVar("Done")
 
 
 class _Spawning(SpawnContext):
-    """Starts processes and knows them: others may be children of this process, too."""
-
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []
 
     def Process(self, *args: Any, **how: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: ANN401, N802 - as there
-        """Return a process that is about to start."""
         self.started.append(SpawnProcess(*args, **how))
         return self.started[-1]
 
@@ -132,7 +129,6 @@ class Workers:
         return self._soon(work, deque(tasks))
 
     def _soon(self, work: Callable[[Task], Done], tasks: deque[Task]) -> Iterator[Done]:
-        """Do tasks in this process until there has been time enough to start others."""
         lock, futures, failed = threading.Lock(), deque[Future[Done]](), list[BaseException]()
 
         def start() -> None:
@@ -178,7 +174,6 @@ class Workers:
 
     @contextmanager
     def _starting(self) -> Iterator[ProcessPoolExecutor]:
-        """Give the pool to begin tasks in."""
         if self._pool is None:
             try:
                 self._pool = ProcessPoolExecutor(
@@ -204,7 +199,6 @@ class Workers:
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:
-        """Raise RunFailed with the reason if a worker dies."""
         try:
             yield
         except BrokenProcessPool as error:
@@ -213,7 +207,6 @@ class Workers:
             raise RunFailed(DIED) from error
 
     def _unguarded(self) -> bool:
-        """Return whether a worker ended because it imports the script that starts workers."""
         children = [child for child in self._context.started if child.pid is not None]
         end = time.monotonic() + ENDED_S
         while time.monotonic() < end:
@@ -225,7 +218,6 @@ class Workers:
 
 
 def _has_died(child: BaseProcess) -> bool:
-    """Return whether a worker was started and has ended otherwise than at the end of its pool."""
     if child.pid is None:
         return False
     code = child.exitcode  # None, too, while another thread is asking for it
@@ -243,7 +235,6 @@ def lasting() -> Iterator[None]:
 
 @contextmanager
 def _workers(number: int) -> Iterator[Workers]:
-    """Give so many processes: those of `lasting`, or some that end with this block."""
     shared = _LASTING.get()
     if shared is None or number == 1:
         with Workers(number) as pool:
@@ -271,7 +262,6 @@ def pooled(
 
 
 def _end_if_importing() -> None:
-    """End this process if it is a worker that only imports the script which started it."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(EXIT_UNGUARDED)
 

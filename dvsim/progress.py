@@ -210,14 +210,12 @@ class Progress:
         return seconds if seconds > 0 else None
 
     def _idle(self) -> None:
-        """Show the line now and then until all is over."""
         period = IDLE_S if self._terminal else QUIET_S
         while not self._over.wait(period):
             with self._lock:
                 self._show(period)
 
     def _show(self, period: float) -> None:
-        """Show the line unless it was shown within `period` seconds."""
         now = time.monotonic()
         if now - self._shown >= period:
             self._shown = now

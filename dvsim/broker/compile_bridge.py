@@ -72,7 +72,6 @@ def check_ours(program: Path) -> None:
 
 
 def _compiler() -> list[str]:
-    """Return ``$CC``, or ``cc``."""
     command = shlex.split(os.environ.get("CC") or "cc")
     if shutil.which(command[0]) is None:
         text = f"vicbridge is compiled on this machine, and there is no C compiler '{command[0]}'"
@@ -81,7 +80,6 @@ def _compiler() -> list[str]:
 
 
 def _librabbitmq() -> tuple[list[str], str]:
-    """Return the flags of librabbitmq, and its version."""
     if shutil.which("pkg-config") is None:
         raise DvsimError(f"vicbridge needs pkg-config to find librabbitmq: {ADVICE}")
     answers = []
@@ -95,7 +93,6 @@ def _librabbitmq() -> tuple[list[str], str]:
 
 
 def _digest(files: Sequence[Path], words: Sequence[str]) -> str:
-    """Return a name for files, by name and content, and words."""
     digest = hashlib.sha256()
     for part in (*words, *(part for path in files for part in (path.name, path.read_bytes()))):
         data = part if isinstance(part, bytes) else part.encode()
@@ -104,7 +101,6 @@ def _digest(files: Sequence[Path], words: Sequence[str]) -> str:
 
 
 def _compile(command: Sequence[str], program: Path) -> None:
-    """Compile into a file that takes its name when it is whole: others may do the same now."""
     new = program.with_name(f".{program.name}.{secrets.token_hex(4)}")
     try:
         program.parent.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,6 @@ def erlang(home: Path, epmd_port: int) -> dict[str, str]:
 
 
 def _lines(node: Settings) -> list[str]:
-    """Return ``rabbitmq.conf``. Without a default user of that name there is no guest."""
     lines = [
         f"listeners.tcp.1 = {node.address}:{node.ports['amqp']}",
         f"cluster_name = {node.cluster}",

@@ -72,7 +72,6 @@ def _folder() -> Path:
 
 
 def _has_scripts(folder: Path) -> bool:
-    """Say whether the scripts are in a folder, and are not what becomes another user."""
     scripts = [folder / name for name in ("rabbitmq-server", "rabbitmqctl")]
     return all(
         os.access(script, os.X_OK) and script.resolve().name == script.name for script in scripts
@@ -80,7 +79,6 @@ def _has_scripts(folder: Path) -> bool:
 
 
 def _content(folder: Path) -> tuple[str, frozenset[str]]:
-    """Return version and plug-ins, by the names of the folders or archives beside the scripts."""
     beside = (folder / "rabbitmq-server").resolve().parent.parent / "plugins"
     versions = {}
     for path in beside.glob("rabbit*-*"):

@@ -64,7 +64,6 @@ def main() -> None:
 
 
 def _revive(brokers: Brokers) -> bool:
-    """Start nodes again, with their data; False: what is wrong is in the log."""
     lame = [node for node in brokers.nodes if not node.responds()]
     try:
         for node in lame:
@@ -81,7 +80,6 @@ def _revive(brokers: Brokers) -> bool:
 
 
 def _state(keeper: Identity, asked: dict[str, Any], brokers: Brokers) -> State:
-    """Describe nodes that run."""
     kept = [
         Kept(node.name, cluster.name, node.url, node.tls_url, dict(node.ports), process)
         for cluster in brokers.clusters
@@ -92,13 +90,11 @@ def _state(keeper: Identity, asked: dict[str, Any], brokers: Brokers) -> State:
 
 
 def _tell(key: str, value: object) -> None:
-    """Tell the command that waits; if it has gone, nobody wants the nodes: BrokenPipeError."""
     sys.stdout.write(json.dumps({key: value}) + "\n")
     sys.stdout.flush()
 
 
 def _let_go() -> None:
-    """Leave the pipes of the command, which returns now."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nowhere, number)
@@ -106,7 +102,6 @@ def _let_go() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """End tidily, and do not be disturbed in it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Ended
 

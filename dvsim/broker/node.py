@@ -175,7 +175,6 @@ class Node:
         self._wait_alarm("disk", on)
 
     def _wait_alarm(self, resource: str, on: bool) -> None:
-        """Wait until an alarm is in force; one that ends may have another reason to stay."""
         end = time.monotonic() + ALARM_S
         while on and resource not in self.ctl("eval", "rabbit_alarm:get_local_alarms()."):
             if time.monotonic() > end:

@@ -90,7 +90,6 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder. It is renamed first: programs may still write files by its path."""
     with contextlib.suppress(OSError):  # the name is taken, or the folder has gone
         folder = folder.rename(folder.with_name(f"{folder.name}-going"))
     for _ in range(ATTEMPTS):  # a program that was in the middle of a call may make one more file
@@ -101,7 +100,6 @@ def _remove(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """Put a lock into a folder; it is never there without being held."""
     new = folder / f".{LOCK}"
     lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)

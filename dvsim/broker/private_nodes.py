@@ -169,7 +169,6 @@ class Brokers:
         self._folder.close()
 
     def _prepare(self) -> Control:
-        """Write what the nodes share, and start their epmd."""
         folder, home = self._folder.path, self._folder.path / "home"
         home.mkdir(mode=0o700)
         write_private(home / ".erlang.cookie", secrets.token_hex(20), 0o400)
@@ -202,7 +201,6 @@ class Brokers:
         return Node(settings, self._installation, self._control)
 
     def _start(self, end: float, progress: Callable[[str], None]) -> None:
-        """Start the first node of each cluster, then those that join it; wait for all."""
         self._wait_epmd(end)
         for batch in (
             [cluster.nodes[0] for cluster in self.clusters],
@@ -228,7 +226,6 @@ class Brokers:
             time.sleep(POLL_S)
 
     def _wait_cluster(self, cluster: Cluster, end: float) -> None:
-        """Wait until the first node sees all the others running."""
         wanted = {f"{node.name}@localhost" for node in cluster.nodes}
         while True:
             running = self._control.status(cluster.nodes[0].name)["running_nodes"]

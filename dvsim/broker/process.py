@@ -137,7 +137,6 @@ def age_s(identity: Identity) -> float:
 
 @cache
 def _starter(_pid: int) -> ThreadPoolExecutor:
-    """Return a thread that lasts as long as this process. A forked one needs its own."""
     return ThreadPoolExecutor(1, "dvsim-broker")
 
 
@@ -149,7 +148,6 @@ def _kill(started: Future[subprocess.Popen[bytes]]) -> None:
 
 
 def _start(pid: int) -> int | None:
-    """Return field 22 of the status, which comes behind a name that may hold anything."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -149,7 +149,6 @@ def down(path: Path) -> bool:
 
 
 def _lame(state: State) -> list[str]:
-    """Return the names of nodes that have ended, or do not answer."""
     with ThreadPoolExecutor(len(state.nodes)) as pool:
         good = list(pool.map(_responds, state.nodes))
     return [node.name for node, is_good in zip(state.nodes, good, strict=True) if not is_good]
@@ -161,7 +160,6 @@ def _responds(node: Kept) -> bool:
 
 
 def _revive(folder: StateFolder, state: State, timeout_s: float) -> State:
-    """Let the keeper start nodes again, and wait for them."""
     state.keeper.tell(signal.SIGHUP)
     end = time.monotonic() + timeout_s
     while True:
@@ -188,13 +186,11 @@ def _is_there(path: Path) -> bool:
 
 
 def _running(folder: StateFolder) -> State | None:
-    """Return what is written down, if its keeper lives."""
     state = folder.read()
     return state if state is not None and state.keeper.alive() else None
 
 
 def _start_keeper(folder: StateFolder, asked: Mapping[str, Any]) -> subprocess.Popen[str]:
-    """Start the process that keeps nodes, in a session of its own."""
     try:
         log = folder.log.open("w")
     except OSError as error:
@@ -218,7 +214,6 @@ def _start_keeper(folder: StateFolder, asked: Mapping[str, Any]) -> subprocess.P
 def _follow(
     keeper: subprocess.Popen[str], until: str, progress: Callable[[str], None], log: Path
 ) -> None:
-    """Read what a keeper tells until it says a word."""
     assert keeper.stdout is not None
     for line in iter(keeper.stdout.readline, ""):
         ((key, value),) = json.loads(line).items()
@@ -236,7 +231,6 @@ def _follow(
 
 
 def _abandon(keeper: subprocess.Popen[str]) -> None:
-    """End a keeper whose nodes nobody waits for any more."""
     _close_pipe(keeper)
     keeper.terminate()
     try:
@@ -247,13 +241,11 @@ def _abandon(keeper: subprocess.Popen[str]) -> None:
 
 
 def _close_pipe(keeper: subprocess.Popen[str]) -> None:
-    """Close our end of the pipe on which a keeper reports."""
     if keeper.stdout is not None:
         keeper.stdout.close()
 
 
 def _alarms(state: State, cluster: str) -> Mapping[str, set[str]]:
-    """Ask a cluster, at a node of it that runs, for the alarms of each node."""
     alarms: dict[str, set[str]] = {}
     for node in state.nodes:
         if node.cluster == cluster and node.process.alive() and state.control is not None:

@@ -30,7 +30,6 @@ def make_certificates(folder: Path) -> None:
 
 
 def _make(folder: Path, name: str, subject: str, *extensions: str) -> None:
-    """Make a key and a certificate for it; of all but the authority, by its signature."""
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     command += ["-noenc", "-sha256", "-days", DAYS, "-subj", subject]
     command += ["-keyout", f"{name}-key.pem", "-out", f"{name}.pem"]

@@ -138,7 +138,6 @@ def down(folder: Path | None) -> None:
 
 
 def _bytes(text: str) -> int:
-    """Read a size."""
     from dvsim.scenario.units import UnitError, parse
 
     try:
@@ -148,7 +147,6 @@ def _bytes(text: str) -> int:
 
 
 def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
-    """Return what runs as one object for JSON."""
     nodes = {n.name: asdict(n) | {"process": n.process.pid} for n in state.nodes}
     for look in looks or ():
         now = {
@@ -164,7 +162,6 @@ def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
 
 
 def _files(state: State) -> dict[str, Path]:
-    """Return the files that a client needs."""
     assert state.control is not None
     folder = state.control.home.parent
     files = {"credentials": folder / "credentials"}
@@ -172,7 +169,6 @@ def _files(state: State) -> dict[str, Path]:
 
 
 def _addresses(state: State) -> str:
-    """Return the addresses of nodes and the files that a client needs, line by line."""
     lines = []
     for node in state.nodes:
         lines.append(f"{node.name:12} {node.url}")
@@ -182,7 +178,6 @@ def _addresses(state: State) -> str:
 
 
 def _table(looks: list[Look]) -> Table:
-    """Return a row for each node."""
     rows = []
     for look in looks:
         running = (str(look.node.process.pid), str(look.memory >> 20), f"{look.uptime_s:.0f} s")

@@ -168,8 +168,6 @@ def calibrate(
 
 
 class _Made(NamedTuple):
-    """Cards by their roles in a scenario, lines about them, and from their paths to JSON types."""
-
     cards: Mapping[str, Card]
     lines: Callable[[], Iterator[str | Table]]
     content: Callable[[Sequence[Path]], dict[str, Any]]

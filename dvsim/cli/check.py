@@ -45,7 +45,6 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
 
 def _faults(file: str) -> list[Fault]:
-    """Return what is wrong with one file."""
     from dvsim.contract.load import check_file
     from dvsim.scenario.find import is_file, is_folder, resolve_name
 

@@ -67,7 +67,6 @@ def compare(
 
 
 def _changed(result: Result) -> bool:
-    """Say whether a result is of a scenario that was changed."""
     from dvsim.study.changes import changes_of
     from dvsim.study.swept_points import SweptPoints
 
@@ -75,11 +74,6 @@ def _changed(result: Result) -> bool:
 
 
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
-    """Put side by side what is meant, each result once.
-
-    Raises:
-        ScenarioError: If there are not two, or they have nothing in common.
-    """
     from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
     from dvsim.study.swept_points import loaded

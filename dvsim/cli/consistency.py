@@ -76,7 +76,6 @@ def consistency(
 
 
 def _rate(text: str) -> float:
-    """Return bytes per second of a rate, or of the port of a card."""
     from dvsim.contract.load import load_card
     from dvsim.scenario.find import card_names
     from dvsim.scenario.units import UnitError, parse

@@ -152,7 +152,6 @@ def emulate(
 
 
 def _parameters(name: str) -> list[str]:
-    """Return a card as options of vicrun."""
     from dvsim.contract.load import load_card
 
     card: Card = load_card(name)

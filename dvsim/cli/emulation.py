@@ -74,7 +74,6 @@ def _emu(
     *names: str,
     **how: Any,  # noqa: ANN401 - as in click
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return an option that only an emulated run has."""
     return click.option(name, *names, help=f"emu: {what}", **how)
 
 
@@ -90,12 +89,6 @@ def _chosen(
     launch_with: str | None,
     interface: str | None,
 ) -> str | Emulation:
-    """Return what the options mean.
-
-    Raises:
-        ScenarioError: If some of them are for another backend, or for private brokers and there are
-            none.
-    """
     from dvsim.emulation.hosts import Hosts
     from dvsim.emulation.settings import CLUSTERS, Emulation
 

@@ -158,7 +158,6 @@ def limit(
 def _lines(
     limit: Limit, key: str, criterion: Criterion, errors: Collection[str] = ()
 ) -> Iterator[str | Table]:
-    """Yield the answer at one point, then its probes."""
     from dvsim.scenario.spec import point_text
 
     if limit.point:
@@ -183,7 +182,6 @@ def _lines(
 
 
 def _imprecise(limit: Limit, key: str, precision: float | None) -> Iterator[str]:
-    """Yield how many probes are known less well than was asked, and the worst of them."""
     if precision is None:
         return
     wide = [probe for probe in limit.probes if _share(probe) > precision]
@@ -197,7 +195,6 @@ def _imprecise(limit: Limit, key: str, precision: float | None) -> Iterator[str]
 
 
 def _share(probe: Probe) -> float:
-    """Return how well the metrics of a probe are known: half of the widest interval, as a share."""
     known = [estimate for estimate in probe.estimates.values() if estimate.half > 0]
     return max(
         (estimate.half / abs(estimate.value) if estimate.value else math.inf for estimate in known),
@@ -206,7 +203,6 @@ def _share(probe: Probe) -> float:
 
 
 def _flow_text(limit: Limit, criterion: Criterion, errors: Collection[str]) -> str:
-    """Say what the intervals of runs at flow fidelity are worth; `errors`: of which are known."""
     known = [metric for metric in criterion.metrics if metric in errors]
     unknown = [metric for metric in criterion.metrics if metric not in errors]
     scatter = any(probe.estimates[metric].half > 0 for probe in limit.probes for metric in unknown)
@@ -240,7 +236,6 @@ def answer(limit: Limit, key: str) -> str:
 
 
 def _plain(limit: Limit) -> dict[str, Any]:
-    """Return a limit as JSON types."""
     from dvsim.scenario.spec import plain
 
     return {

@@ -71,13 +71,11 @@ def _source(entry: Entry) -> str:
 
 
 def _meant(entry: Entry, texts: Sequence[str], source: str | None) -> bool:
-    """Say whether an entry is of the source, if one is named, and has all texts in it."""
     said = f"{entry.name} {entry.title}".lower()
     return source in (None, _source(entry)) and all(text.lower() in said for text in texts)
 
 
 def _list_kinds(*, as_json: bool) -> None:
-    """List the kinds of scenarios that are installed, with what they are of."""
     from dvsim.contract.find import kind_named, kinds
 
     rows = [(name, kind_named(name).about) for name in kinds()]

@@ -96,7 +96,6 @@ class LazyGroup(click.Group):
             ctx.exit(_interrupted(interrupt))
 
     def _options(self, ctx: click.Context) -> dict[str, str]:
-        """Return the options of the verb that is run, by their arguments."""
         verb = self.get_command(ctx, ctx.invoked_subcommand or "")
         parameters = verb.params if verb is not None else ()
         return {str(item.name): max(item.opts, key=len) for item in parameters}
@@ -158,14 +157,12 @@ def warn_of_namesake(site: str) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Turn a signal into an exception, once: what is being tidied up must not be disturbed."""
     for other in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(other, signal.SIG_IGN)
     raise Ended(number)
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> int:
-    """Say what happened and return the exit code."""
     number = interrupt.number if isinstance(interrupt, Ended) else signal.SIGINT
     complain(
         "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"

@@ -47,7 +47,6 @@ def complete_cards(kind: str) -> Complete:
 
 
 def _items(named: Iterable[tuple[str, str]], incomplete: str) -> Items:
-    """Return what begins so, each with its title, which zsh and fish show."""
     items = [
         CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)
     ]

@@ -27,7 +27,6 @@ def wrapped(text: str) -> list[str]:
 
 
 def _glued(text: str) -> str:
-    """Return a text whose figures cannot be parted from their units and intervals."""
     return re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
 
 

@@ -93,7 +93,6 @@ def report(
 
 
 def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
-    """Raise ScenarioError if something stands beside a sweep, whose page is of it alone."""
     from dvsim.study.compare import sort_of
 
     if sensitivity is not None:

@@ -106,7 +106,6 @@ def run(
 
 
 def _print_answers(found: Sequence[Answer]) -> None:
-    """Print the answers to open questions."""
     if not found:
         return
     from dvsim.report.blocks import Section
@@ -122,7 +121,6 @@ def _print_answers(found: Sequence[Answer]) -> None:
 
 
 def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
-    """Print results in the order of the question, those of one kind together."""
     from dvsim.contract.find import kind_named
 
     for name, group in groupby(results, key=lambda result: result.scenario.KIND):
@@ -143,7 +141,6 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
 
 
 def _answer_first(study: PointsStudy, lines: Iterator[str | Table]) -> Iterator[str | Table]:
-    """Yield the lines of a study, after the first what saturates last, if anything does."""
     from dvsim.report.axes import Sweep
     from dvsim.report.study_sentences import saturation_sentence
 
@@ -153,6 +150,5 @@ def _answer_first(study: PointsStudy, lines: Iterator[str | Table]) -> Iterator[
 
 
 def _tell(lines: Iterator[str | Table]) -> None:
-    """Print lines, the first as it is: it names what follows."""
     say(next(lines))
     tell(lines, indent=2)

@@ -45,7 +45,6 @@ def print_table(table: Table, indent: int) -> None:
 
 
 def _least(table: Table, columns: Sequence[int], *, fits: bool) -> int:
-    """Return the characters without which numbers, and names if they must fit, would be cut."""
     cells = list(zip(*table.all_rows, strict=True))
     width = dict.fromkeys(columns, 0)
     for column in columns:
@@ -128,7 +127,6 @@ class Screen:
 
 
 def _bar(shown: Shown, width: int) -> RenderableType:
-    """Return a bar with what is done, and below it how fast."""
     done = f"{int(shown.done)}/{shown.tasks} {shown.unit}"
     elapsed = f"running for {clock(shown.elapsed_s)}"
     time = elapsed if shown.left_s is None else f"{clock(shown.left_s)} left"

@@ -73,7 +73,6 @@ def show(
 
 
 def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """Return the same description as a table and as text."""
     from dvsim.contract.load import load_campaign, load_card, resolve
     from dvsim.scenario.document import read
 
@@ -93,7 +92,6 @@ def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]
 
 
 def _toml(name: str, overrides: Sequence[str]) -> str:
-    """Return a scenario or a card as a file that stands alone."""
     from dvsim.contract.load import load, load_card
     from dvsim.scenario.render import card_toml, to_toml
 
@@ -106,7 +104,6 @@ def _toml(name: str, overrides: Sequence[str]) -> str:
 
 
 def _locate(name: str) -> tuple[Path, bool]:
-    """Return the file of a name, and whether it is a card."""
     from dvsim.contract.load import is_card
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, nearest_name, resolve_name
@@ -126,7 +123,6 @@ def _locate(name: str) -> tuple[Path, bool]:
 
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
-    """Describe a scenario with all its cards."""
     from dvsim.scenario.render import sections
     from dvsim.study.changes import titled
 
@@ -162,7 +158,6 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
 
 
 def _card_text(label: str, card: Card) -> str:
-    """Return a card as text: one line per parameter, its source last because it is long."""
     from dvsim.scenario.units import format_value
 
     lines = [f"{label} ({card.kind}): {card.title}"]
@@ -176,14 +171,12 @@ def _card_text(label: str, card: Card) -> str:
 
 
 def _place(origin: str) -> str:
-    """Return where a value was written, as who typed it says."""
     from dvsim.scenario.document import OVERRIDES
 
     return "--set" if origin == OVERRIDES.file else origin
 
 
 def _words(value: object, unit: str | None) -> str:
-    """Return a value as a person would say it."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {_words(item, None)}" for key, item in value.items())
     if isinstance(value, list):
@@ -196,12 +189,10 @@ def _words(value: object, unit: str | None) -> str:
 
 
 def _columns(rows: Iterable[Sequence[str]]) -> str:
-    """Align columns."""
     return "\n".join(Table((), list(rows)).lines())
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a scenario
-    """Return a frozen object as tables that JSON can write."""
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 

@@ -151,7 +151,6 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 
 
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
-    """List the points."""
     from dvsim.cli.sweep_text import plan_lines
     from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
@@ -173,7 +172,6 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
-    """Run the points and print the table."""
     from dvsim.cli.sensitivity import index_lines
     from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
     from dvsim.study.sweeps.run import run

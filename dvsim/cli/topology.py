@@ -84,7 +84,6 @@ def topology(
 
 
 def _found(preset: str | None, given: dict[str, object]) -> Topology:
-    """Return what is meant, by preset or by height and angles."""
     from dvsim.fabric.topology import of_preset, of_switch
 
     if preset is not None:
@@ -99,7 +98,6 @@ def _found(preset: str | None, given: dict[str, object]) -> Topology:
 
 
 def _injecting(text: str) -> int | list[int]:
-    """Read how many angles inject, or which: one number, or several with commas."""
     try:
         numbers = [int(part) for part in text.rstrip(",").split(",")]
     except ValueError:
@@ -110,7 +108,6 @@ def _injecting(text: str) -> int | list[int]:
 
 
 def _draw(topology: Topology, page: Path) -> None:
-    """Write the picture."""
     from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
     from dvsim.report.html import write

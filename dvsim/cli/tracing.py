@@ -74,7 +74,6 @@ def bytes_of(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    """Read the limit of a file."""
     size = bytes_of(text)
     if size < LEAST:
         raise click.UsageError(f"--trace-limit: {text} show nothing; at least {LEAST // 1000} kB")
@@ -105,7 +104,6 @@ def run_traced(
 
 @contextmanager
 def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
-    """Let an emulated run leave its traces in a folder, as long as this lasts."""
     if isinstance(how, str):
         yield how
         return
@@ -116,7 +114,6 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
 
 
 def _write(trace: Trace, run: Run | PointsStudy, how: str | Emulation) -> None:
-    """Write the timeline of a result, and say on stderr what is in it."""
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.perfetto import most_events
     from dvsim.emulation.trace.runs import emulated_timeline, simulated_timeline

@@ -76,7 +76,6 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
 
 
 def _compared(base: Run | PointsStudy, changed: Run | PointsStudy) -> Iterator[str | Table]:
-    """Yield two results side by side, where they share a number."""
     from dvsim.report.comparison import comparison_sections
     from dvsim.report.terminal import lines
     from dvsim.study.compare import compare
@@ -93,7 +92,6 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
-    """Return of systems the ratio of their rates, of studies each metric of each point."""
     from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.study.compare import compare, rate_ratio
@@ -112,7 +110,6 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
 
 
 def _base_of(scenario: Spec) -> Spec | None:
-    """Return the unchanged scenario of a changed one, as long; None if nothing was changed."""
     from dvsim.study.changes import changes_of, of_the_same_length
 
     changes = changes_of(scenario)
@@ -122,7 +119,6 @@ def _base_of(scenario: Spec) -> Spec | None:
 def _kept(
     options: RunOptions, run: Run | PointsStudy, base: Spec, backend: str | Emulation
 ) -> Pair | None:
-    """Return a changed result and the unchanged one; None if that has none that is whole."""
     from dvsim.contract.kind import How
     from dvsim.study.arguments import backend_of
     from dvsim.study.store import find_kept

@@ -133,7 +133,6 @@ def _validate(
 def _run(
     scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
 ) -> list[Run | PointsStudy]:
-    """Run scenarios with as many replications as their verdicts need, or as were asked for."""
     from dvsim.evidence.undecided import STEPS, open_verdicts
 
     if options.replications is not None:
@@ -144,7 +143,6 @@ def _run(
 
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
-    """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.contract.find import kind_of
     from dvsim.evidence.validation import claimed
     from dvsim.scenario.find import is_file, scenario_root

@@ -59,7 +59,6 @@ def check(
 
 
 def _completed(kind: Kind, document: Document) -> Document:
-    """Return a document with the cards that it need not name."""
     system = document.data.get("system")
     usual = kind.usual(document.data) if isinstance(system, dict) else {}
     for role, name in usual.items():
@@ -75,7 +74,6 @@ def _completed(kind: Kind, document: Document) -> Document:
 
 
 def _head(kind: Kind, document: Document, *, partial: bool) -> Iterator[Fault]:
-    """Check what a file says of itself."""
     name, abstract = document.data.get("kind"), document.data.get("abstract", False)
     if not isinstance(abstract, bool):
         message = f"must be true or false, not {show(abstract)}"
@@ -89,7 +87,6 @@ def _head(kind: Kind, document: Document, *, partial: bool) -> Iterator[Fault]:
 
 
 def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fault]]:
-    """Return the tables with cards in the place of their names and tables, and what is wrong."""
     data = {key: value for key, value in document.data.items() if key not in ("kind", "abstract")}
     roles, faults = kind.roles(document.data), list[Fault]()
 
@@ -154,14 +151,12 @@ class Places:
                 self.varied[key] = key_path
 
     def _later(self, own: KeyPath, key_path: KeyPath) -> bool:
-        """Say whether a value stands in a file that extends the one that varies its key."""
         files = list(map(str, self._document.files))
         origins = (self._document.origin(path).file for path in (own, key_path))
         value, varied = (files.index(file) if file in files else -1 for file in origins)
         return self._document.at(own) is not None and 0 <= value < varied
 
     def _listed(self) -> Iterator[tuple[KeyPath, Any]]:
-        """Yield each list of values with its place."""
         tables = self._document.at(("vary",))
         for number, table in enumerate(tables if isinstance(tables, list) else []):
             for key, values in table.items() if isinstance(table, dict) else ():
@@ -223,7 +218,6 @@ class Places:
 def _own_places(
     spec: type, document: Document, path: KeyPath = ()
 ) -> Iterator[tuple[str, KeyPath]]:
-    """Yield the place of each key that can be varied, of a table that is there after others."""
     inner = []
     for key, hint in value_hints(spec).items():
         table = table_of(hint)
@@ -236,7 +230,6 @@ def _own_places(
 
 
 def _points(kind: Kind, scenario: Spec, document: Document, places: Places) -> list[Fault]:
-    """Return what is wrong between the tables of each point, and what is too much."""
     number = len(scenario.points)
     if number > bounds.POINTS:
         message = f"makes {number} points; a scenario may have {bounds.POINTS}"

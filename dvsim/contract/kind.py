@@ -392,7 +392,6 @@ class Kind:
 
 @lru_cache(maxsize=16)
 def _digest(root: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
-    """Return eight hex digits of files, which are read anew if they have changed."""
     digest = hashlib.blake2b(digest_size=4)
     for path, _, size in files:
         digest.update(f"{path.relative_to(root.parent)}\0{size}\0".encode() + path.read_bytes())

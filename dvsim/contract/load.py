@@ -96,7 +96,6 @@ class Template:
         return [*refused, *_built(document, self.path, partial=True)[1]]
 
     def _overridden(self, overrides: Sequence[Override]) -> tuple[Document, list[Fault]]:
-        """Return the scenario with overrides, and those that could not be applied."""
         document, given = self.document.copy(), self.lengthened(overrides)
         refused = [option for option in given if isinstance(option, Fault)]
         settings = [option for option in given if isinstance(option, Setting)]
@@ -121,7 +120,6 @@ class Template:
 
     @cached_property
     def _tops(self) -> frozenset[str]:
-        """The keys at the top of the file's kind."""
         try:
             kind = kind_for(self.document)
         except ScenarioError:
@@ -135,7 +133,6 @@ class Template:
 
     @cached_property
     def _keys(self) -> list[str]:
-        """Every key of the scenario as it is in its files, in full."""
         return [] if self.base is None else self.base.every_key()
 
 
@@ -237,7 +234,6 @@ def kind_for(document: Document) -> Kind:
 def _built(
     document: Document, path: Path, *, partial: bool = False
 ) -> tuple[Spec | None, list[Fault]]:
-    """Check and freeze a document, whichever kind of scenario it is."""
     try:
         kind = kind_for(document)
     except ScenarioError as error:
@@ -281,7 +277,6 @@ def _all(paths: Iterable[Path], overrides: Sequence[Override] = ()) -> list[Spec
 
 
 def _templates(path: Path) -> list[Template]:
-    """Read the scenario of a file, or those that answer the open question it asks."""
     document = read(path)
     if not is_whatif(document.data):
         return [template(path)]
@@ -294,7 +289,6 @@ def _templates(path: Path) -> list[Template]:
 
 
 def _roles(template: Template, settings: Sequence[Setting]) -> Mapping[str, str | None]:
-    """Return the cards that the system of a scenario file has; none if that is not so simple."""
     document = template.document.copy()
     override.apply(document, settings)
     try:
@@ -304,7 +298,6 @@ def _roles(template: Template, settings: Sequence[Setting]) -> Mapping[str, str 
 
 
 def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
-    """Return the scenario files that a name, path or pattern stands for."""
     text = os.fspath(name_or_path)
     if not text.endswith(".toml") and any(sign in text for sign in "*?["):
         entries = [
@@ -326,7 +319,6 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _listed(path: Path, document: Document) -> tuple[list[Path], list[Fault]]:
-    """Return the files that a campaign names, and the faults of names without one."""
     names = document.data["campaign"]
     members, faults = [], []
     for name in names if isinstance(names, list) else []:

@@ -54,7 +54,6 @@ Factor = Annotated[FiniteFloat, Field(ge=0, le=1e6)]
 
 
 def _plain_name(name: str) -> str:
-    """Check the name of a variant: it becomes one part of that of a run."""
     if "/" in name or name == BASELINE:
         raise ValueError("must be without '/', and not 'baseline', which is what is not varied")
     return name
@@ -80,7 +79,6 @@ class VariantTable(Layer):
 
 
 def _named_once(variants: list[VariantTable]) -> list[VariantTable]:
-    """Check that a name says which variant a run is of."""
     names = [variant.name for variant in variants]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -106,7 +104,6 @@ class WhatIfFile(Layer):
 
 @cache
 def _model(tables: tuple[str, ...]) -> type[WhatIfFile]:
-    """Return the class of a question about scenarios that have these tables."""
     own: dict[str, Any] = {name: (dict[str, Any], Field(default_factory=dict)) for name in tables}
     variant = create_model("Variant", __base__=VariantTable, **own)
     varied = Annotated[list[variant], AfterValidator(_named_once)]
@@ -176,7 +173,6 @@ def variants(
 def _varied(
     question: Document, base: Document, member: Path, sections: Sequence[str]
 ) -> Iterator[Fault]:
-    """Yield each key of a variant that the scenario varies: the points would not be the same."""
     fixed = {key for name in sections for key in question.data.get(name, {})}
     varied = base.data.get("vary", [])
     keys = {key for table in varied if isinstance(table, dict) for key in table} - fixed
@@ -195,7 +191,6 @@ def _lay(
     built: Built,
     sections: Sequence[str],
 ) -> None:
-    """Put the tables of a question, or of one of its variants, over a scenario."""
     given = question.at(at) if at else question.data
     tables = {key: given[key] for key in sections if key in given}
     origins = {
@@ -231,7 +226,6 @@ def _lay(
 
 
 def _multiplied(scenario: Spec, key: str, factor: float) -> dict[str, Any] | None:
-    """Return the tables that give a number of a scenario times a factor; None if it has none."""
     section, _, name = key.partition(".")
     if section == "system" and "." in name:
         role, _, name = name.partition(".")
@@ -259,7 +253,6 @@ def _times(value: float | Law, factor: float) -> float | Law:
 
 
 def _numbers(scenario: Spec) -> Iterator[str]:
-    """Yield every key that can be multiplied: of kinds that do not say which, all plain numbers."""
     yield from scenario.MULTIPLIED or (
         dotted((*path, item.name))
         for path, table in scenario.tables()
@@ -277,7 +270,6 @@ def _numbers(scenario: Spec) -> Iterator[str]:
 def _named(
     document: Document, path: Path, member: Path, model: WhatIfFile, index: int | None
 ) -> Document:
-    """Write into a scenario which answer to which question it is."""
     varied = find.scenario_name(member)
     name = find.scenario_name(path)
     called = BASELINE if index is None else model.variant[index].name

@@ -97,7 +97,6 @@ class Pcie:
         return self._seen(max(clock, moved + self._pcie.crossing_ps)) if moved else clock
 
     def _seen(self, done_ps: int) -> int:
-        """Return when a wait sees what is done; it looks from the store of a table entry on."""
         return int(lib.dvsim_pcie_look_from(self._pcie, self.store(ENTRY_WORDS), done_ps))
 
 

@@ -157,7 +157,6 @@ class NetworkCore:
         return counted(NetworkCounts, now, {**shapes, **lengths, **inside, **between})
 
     def _finish(self) -> None:
-        """Do what has begun, in calls of as many groups of planes as do not take long."""
         while True:
             nodes = self._nodes * max(1, self._slots)
             groups = max(1, CALL_NODES // nodes) * self._threads

@@ -97,7 +97,6 @@ class IntervalProbe:
         return int(np.count_nonzero(shown % self._card.pieces))
 
     def _moved(self, ticks: Counts) -> Counts:
-        """Return the pieces in node memory at each tick."""
         if self._pieces:
             self._pieces = [np.concatenate(self._pieces)]
             return np.searchsorted(self._pieces[0], ticks, side="right").astype(np.int64)

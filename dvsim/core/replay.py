@@ -95,7 +95,6 @@ class Path(NamedTuple):
 
 
 def _lines(count: int) -> npt.NDArray[np.void]:
-    """Return so many courses, each in a line of the cache of its own."""
     size = _COURSE.itemsize
     buffer = np.empty((count + 1) * size, dtype=np.uint8)
     first = -buffer.ctypes.data % size

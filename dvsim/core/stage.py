@@ -79,7 +79,6 @@ class Clock(simpy.Environment):
         return None
 
     def _stop(self, event: simpy.Event) -> None:
-        """End the run before anything else happens; an event that fails ends it with its error."""
         if not event.ok:
             event.defused = True
             raise cast("BaseException", event.value)
@@ -154,7 +153,6 @@ class Steps(Happening):
         clock.soon(self._go)
 
     def _go(self, event: simpy.Event) -> None:
-        """Go on with the value of an event until there is something to wait for."""
         try:
             while True:
                 if event._ok:

@@ -94,7 +94,6 @@ def spoken(target: Target) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the reason of an error: those of pika wrap each other, and most have no text."""
     inner = error
     while True:
         wrapped = [getattr(inner, "exception", None), *inner.args]

@@ -104,13 +104,11 @@ class Client:
             self.later(self.loop.asked.away_s, self.connect)
 
     def _closed(self, _: object, error: BaseException) -> None:
-        """Open another channel if the connection is left: the node of the queue may be down."""
         if self.connection.is_open and self._bears(error):
             self.interrupt()
             self.later(AGAIN_S, self._connected)
 
     def _bears(self, error: BaseException) -> bool:
-        """Return whether the run goes on after this loss; fail it if no node is to die."""
         if not self.loop.closing and self.loop.deaths is None:
             self.loop.fail(str(error))
         return not self.loop.closing and self.loop.failure is None

@@ -42,7 +42,6 @@ def cpu_s(pids: Iterable[int]) -> float:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields after the name in /proc/PID/stat; None if the process is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

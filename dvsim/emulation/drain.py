@@ -73,8 +73,6 @@ def drain(
 
 
 class _Found:
-    """The messages of one queue, as they come out of it."""
-
     def __init__(self, sent: Sent) -> None:
         self.digest = Digest()
         self.duplicates = 0
@@ -84,7 +82,6 @@ class _Found:
         self._strange = 0
 
     def take(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:  # noqa: ANN401
-        """Count a message; what pika calls."""
         name = properties.message_id
         if name is not None:
             if name in self._ids:
@@ -100,7 +97,6 @@ class _Found:
             self._seen[index] = 1
 
     def check(self, receiver: int) -> None:
-        """Raise RunFailed unless these are the messages that were sent."""
         sent, digest = self._sent, self.digest
         faults = []
         if digest.messages != sent.messages:

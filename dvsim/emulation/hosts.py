@@ -110,7 +110,6 @@ class Hosts:
 
 
 def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
-    """Yield each host with its cards; append to the faults those parts that are none."""
     seen = set()
     for part in text.split(","):
         match = _SHARE.fullmatch(part)

@@ -149,7 +149,6 @@ class Loop:
             self.loop.call_later(LAST_S, self.loop.stop)
 
     def _look(self) -> None:
-        """Look for nodes that are back, and end the run if nothing has happened for long."""
         if self.closing:
             return
         if self.deaths is not None and self.deaths.pending:
@@ -169,7 +168,6 @@ class Loop:
         self.loop.call_later(LOOK_S, self._look)
 
     def _leave(self) -> None:
-        """Close all connections, and wait at most `GOODBYE_S` until the brokers have answered."""
         clients = (*self.senders, *self.receivers)
         for client in clients:
             client.close()
@@ -179,7 +177,6 @@ class Loop:
             self.loop.start()
 
     def _open(self, clients: Sequence[Client]) -> None:
-        """Open a connection and a channel for each client."""
         self.missing = len(clients)
         for client in clients:
             client.connect()

@@ -208,7 +208,6 @@ def main() -> None:
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
-    """Put each request into the queue; end this process when the harness is silent or gone."""
     rest = b""
     while select.select([0], [], [], SILENCE_S)[0] and (some := os.read(0, 1 << 16)):
         *lines, rest = (rest + some).split(b"\n")
@@ -219,7 +218,6 @@ def _listen(requests: queue.SimpleQueue[str]) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """Let `main` end, and ignore further signals meanwhile."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Ended
 

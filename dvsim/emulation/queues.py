@@ -61,7 +61,6 @@ class Place(NamedTuple):
         return [cpu_s([node.pid]) for node in self._lasting(asked) if node.pid]
 
     def _lasting(self, asked: Asked) -> list[Node]:
-        """Return the private nodes that do not die; the counts of others start at 0 again."""
         nodes = self.private.nodes if self.private is not None else ()
         return [node for number, node in enumerate(nodes) if number not in asked.victims]
 
@@ -109,7 +108,6 @@ def measured(place: Place, asked: Asked) -> Seen:
 
 @contextmanager
 def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
-    """Give private nodes the alarms of a run."""
     if place.private is None or not asked.alarms:
         yield None
         return
@@ -174,11 +172,6 @@ def arguments_of(asked: Asked) -> dict[str, Any]:
 
 
 def _mirror(place: Place, token: str, copies: int) -> None:
-    """Let queues of a run have mirrors: RabbitMQ 3.10 knows them as a policy.
-
-    Raises:
-        RunFailed: If the brokers are not ours: a policy would be left in somebody else's.
-    """
     if place.private is None:
         raise RunFailed(
             "mirrored queues need private brokers, since they are a policy of a cluster"

@@ -127,7 +127,6 @@ def redacted(url: str) -> str:
 
 
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
-    """Yield a fault if there are more brokers than any scenario has receivers."""
     receivers_of_each = (kind_of(scenario).served(scenario) for scenario in scenarios)
     receivers = [receiver for receiver in receivers_of_each if receiver is not None]
     argument = Argument("urls" if emulation.urls else "clusters")

@@ -83,7 +83,6 @@ class Stats:
 
 
 def _clock(comments: list[str]) -> int:
-    """Return the number that stands in a comment: CLOCK_MONOTONIC of the first row, in ns."""
     for line in comments:
         for word in line.replace("=", " ").replace(":", " ").split():
             if word.isdigit():

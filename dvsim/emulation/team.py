@@ -187,7 +187,6 @@ class Host(Place):
         self._member.end(patience_s=LEAVE_S)
 
     def _listen(self) -> None:
-        """Put each line of its output into the queue, and an empty text at the end."""
         with suppress(ValueError):  # `wait` has closed the pipe
             for line in self._member.reader():
                 self._lines.put(line)
@@ -274,7 +273,6 @@ class Team:
             host.wait()
 
     def _remind(self) -> None:
-        """Send the hosts signs of life."""
         while not self._done.wait(REMIND_S):
             for host in list(self.by_name.values()):
                 host.remind()

@@ -76,7 +76,6 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
 
 
 def _inside(size: Floats, time: Floats) -> tuple[float, float]:
-    """Return the best law with both parts above zero, near the solution for relative errors."""
     from scipy.optimize import least_squares, nnls
 
     largest = size.max()

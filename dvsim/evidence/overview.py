@@ -68,7 +68,6 @@ def miss_table(reached: Goals) -> Iterator[str | Table]:
 
 
 def _columns(validation: Validation) -> Iterator[str]:
-    """Yield by transport how many columns pass as printed, and how many of the held-out ones."""
     held = columns_passed(validation, "held out")
     for transport, every in columns_passed(validation).items():
         text = f"{label_of(transport)} {' of '.join(map(str, every))}"

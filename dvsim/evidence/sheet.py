@@ -263,7 +263,6 @@ def _possible(text: str, *, whole: bool) -> dict[str, str]:
 
 
 def _parts(cell: str) -> tuple[str, str]:
-    """Return the number of a cell and its unit, with the space between; the unit may be empty."""
     match = None if readings(cell) else _WITH_UNIT.fullmatch(cell)
     return (match[1].strip(), f" {match[2].strip()}") if match else (cell, "")
 
@@ -318,7 +317,6 @@ def _of_parquet(path: Path) -> Sheet:
 
 
 def _of_frame(name: str, frame: pd.DataFrame) -> Sheet:
-    """Return a pandas table as text; line 1 is the first row, as there is no heading line."""
     if frame.index.dtype.kind not in "iu" or frame.index.names != [None]:  # no mere numbers
         frame = frame.reset_index(names=[str(name or "") for name in frame.index.names])
     columns = []

@@ -84,7 +84,6 @@ def numbers(
 
 
 def _one_size(sheet: Sheet, faults: list[Fault]) -> dict[str, str]:
-    """Return the size in the output of describe(), which is a column like the others there."""
     heading = next((name for name in SIZES if name in sheet.headings), None)
     if heading is None:
         return {}
@@ -133,7 +132,6 @@ def _value(sheet: Sheet) -> str | None:
 
 
 def _wide(sheet: Sheet, own: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Return the statistic, and what is measured, of each heading that is one: ``p99 (ms)``."""
     found = {}
     for heading in sheet.headings:
         name = split_heading(heading)[0]

@@ -73,7 +73,6 @@ def columns_table(validation: Validation) -> Table:
 
 
 def _empty(column: ColumnVerdict) -> Cell:
-    """Return the verdict on the share of empty samples, with the share and what is possible."""
     verdict = mark(column.empty_ok)
     if column.empty_share is None or column.empty_bounds is None:
         return verdict

@@ -82,14 +82,12 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
 
 
 def _deciding(row: Row, run: Run) -> Row:
-    """Return a row with the interval that decides."""
     known = Estimate(row.simulated, row.low, row.high)
     _, low, high = deciding(known, run.replications, STEPS)
     return replace(row, low=low, high=high)
 
 
 def _seconds(run: Run) -> float:
-    """Return about how long a replication takes; the same on every machine."""
     return float(kind_of(run.scenario).seconds(run.scenario))
 
 
@@ -104,7 +102,6 @@ def _decided(holds: Holds, good: float, value: float, low: float, high: float) -
 
 
 def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[bool | None]:
-    """Yield what is decided of each part of the verdict on a column; None for what is not."""
     for row in rows:
         judged = row.statistic == "mean" or (row.statistic in JUDGED_QUANTILES and row.published)
         if judged and row.tolerance is not None:
@@ -122,7 +119,6 @@ def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[boo
 
 
 def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
-    """Return the scenarios of the rows that are open, if what becomes of them turns a goal."""
     verdicts = []
     for row in rows:
         close = _close(row.published, near)

@@ -107,7 +107,6 @@ def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
 
 
 def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
-    """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
     numbers = how.numbers
     for point in range(len(scenario.points)):
         at_point = scenario.at(point)

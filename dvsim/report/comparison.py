@@ -82,7 +82,6 @@ def labels_of(comparison: Comparison) -> list[str]:
 
 
 def _results(comparison: Comparison) -> Iterator[Text]:
-    """Yield of each result what it is, of a run how fast it was, and where it is kept."""
     names = names_of(comparison.results)
     for index, (result, name) in enumerate(zip(comparison.results, names, strict=True)):
         sort = sort_of(result)
@@ -143,7 +142,6 @@ def sides_of(comparison: Comparison) -> list[Side]:
 
 
 def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
-    """Tabulate the statistics of a column, or the rates of all receivers."""
     column, printed = rows[0].column, rows[0].reading
     names = [
         {"messages": "msg/s", "bytes": "MB/s"}[row.reading]
@@ -157,7 +155,6 @@ def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
 
 
 def _study_table(comparison: Comparison, labels: Sequence[str]) -> Table:
-    """Tabulate the metrics of every point that all have."""
     rows = [row for row in comparison.rows if row.metric in comparison.shown]
     names = [
         [*(_plain(value) for value in (row.point or {}).values()), _metric(row)] for row in rows
@@ -193,7 +190,6 @@ def _values(
 
 
 def _estimate(value: Estimate | None, unit: float) -> list[Cell]:
-    """Return the cells of a value and of half of its interval."""
     if value is None:
         return [number(None), number(None)]
     half = value.high - value.value
@@ -250,7 +246,6 @@ def metrics_of(comparison: Comparison) -> list[str]:
 
 
 def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
-    """Return in words between what ratios lie, how many points all share, and what is left out."""
     texts = [f"{text}." for label in labels[1:] if (text := _ratios(comparison, labels, label))]
     if comparison.single:
         numbers = joined(list(map(str, comparison.single)))
@@ -272,7 +267,6 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
 
 
 def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
-    """Say between what the ratios of a study to the first lie, metric by metric."""
     index, texts = labels.index(label), []
     for metric in metrics_of(comparison):
         changes = [row.changes[index] for row in comparison.rows if row.metric == metric]

@@ -179,7 +179,6 @@ def _case(case: Compared, index: int) -> list[Block]:
 
 
 def _statistics(name: str, case: Compared) -> Table:
-    """Return the table of quantiles, and of moments behind them."""
     factor, unit = shown(case.unit)
     rows = sorted(case.rows, key=lambda row: row.statistic in MOMENTS)
     cells = [_row(row, factor) for row in rows]

@@ -222,13 +222,11 @@ def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> 
 
 
 def _ratio(compared: Compared, index: int) -> Change | None:
-    """Return a ratio that can stand on a logarithmic axis."""
     change = compared.changes[index]
     return change if change and change.kind == "ratio" and change.value > 0 else None
 
 
 def _ends(change: Change | None) -> tuple[float, ...]:
-    """Return the ends of an interval, the value itself where there is none."""
     if change is None:
         return ()
     if change.low is None or change.high is None:

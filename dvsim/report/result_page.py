@@ -225,7 +225,6 @@ def _basis(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
 
 
 def _judged(validation: Validation | None, more: Sequence[Drawing]) -> list[Section]:
-    """Return the sections about claims, and about what the results depend on."""
     blocks: list[Block] = []
     if validation is not None and validation.claims:
         untold = ", ".join(claims_untold(validation))
@@ -250,7 +249,6 @@ def _judged(validation: Validation | None, more: Sequence[Drawing]) -> list[Sect
 def _ending(
     results: Sequence[Run | PointsStudy], origin: Sequence[Table], command: str | None
 ) -> Section:
-    """Return the section with which every report ends."""
     sources = list(dict.fromkeys(filter(None, (result.scenario.source for result in results))))
     asked = [Text(f"Source of the question: {'; '.join(sources)}.")] if sources else []
     lines = commands(commands_of(results, command))
@@ -340,12 +338,10 @@ def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Sect
 
 
 def _title(study: PointsStudy) -> str:
-    """Return the title of a study; of a changed one its name, which says what was changed."""
     return title_of_scenario(study.scenario) or titled(study.scenario)
 
 
 def _recorded(study: PointsStudy, name: str) -> list[Block]:
-    """Return the recorded run of a study of a switch, of its first point, if there is one."""
     tables = study.tables
     if "events" not in tables or tables["events"].empty:
         return []

@@ -92,7 +92,6 @@ def sentence(points: Sequence[Offered], each: Callable[[int], Each] = lambda _: 
 
 
 def _keeping(points: Sequence[Offered], lines: Sequence[str], carried: Collection[str]) -> str:
-    """Say which lines are not saturated, up to a load that all of them carry."""
     keeping = [line for line in lines if line not in carried]
     if not keeping:
         return ""

@@ -110,7 +110,6 @@ def index_trace(rows: Sequence[Row], order: str) -> dict[str, Any]:
 
 
 def _is_index(text: str | None) -> bool:
-    """Say whether a cell has a number; one that could not be told is not a number, but written."""
     try:
         return not math.isinf(float(text or ""))
     except ValueError:

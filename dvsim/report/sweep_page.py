@@ -67,7 +67,6 @@ def answer_sentences(swept: SweepResult, results: Sequence[str] = ()) -> list[st
 
 
 def _largest(points: SweptPoints, asked: str = "") -> str:
-    """Say where a result is largest and where it is smallest."""
     sweep, name = Sweep(points), asked or next(iter(points.drawn), "")
     marks = [mark for group in sweep.groups for mark in sweep.marks(group, name)]
     if len(marks) < 2:
@@ -97,7 +96,6 @@ def _largest(points: SweptPoints, asked: str = "") -> str:
 
 
 def _idle(points: SweptPoints, name: str) -> list[str]:
-    """Return the keys whose values all give the same digits, whatever the others are."""
     table, keys = points.swept.good, list(points.swept.keys)
     varied = [key for key in keys if table[key].nunique(dropna=False) > 1]
     return [
@@ -110,7 +108,6 @@ def _idle(points: SweptPoints, name: str) -> list[str]:
 
 
 def _differing(points: SweptPoints) -> str:
-    """Return a sentence that names results which differ between points; empty if none does."""
     table = points.swept.good
     names = [name for name in points.METRICS if table[name].nunique() > 1]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
@@ -118,7 +115,6 @@ def _differing(points: SweptPoints) -> str:
 
 
 def _sentences(swept: SweepResult) -> list[str]:
-    """Say what was looked for, whether the points can stand, and what failed."""
     said = answer_sentences(swept)
     if swept.good["note"].any():
         said.append(settled_sentence(Sweep(SweptPoints(swept))))
@@ -195,7 +191,6 @@ def _points(swept: SweepResult, results: Sequence[str], most: int, caption: str)
 
 
 def _unit(swept: SweepResult, name: str) -> str:
-    """Return the unit of a result as people write it; empty of a plain number."""
     unit = swept.units.get(name, "1")
     return "" if unit == "1" else metric_of(name, unit, swept.kind).written or unit
 
@@ -215,7 +210,6 @@ def asked_text(swept: SweepResult) -> str:
 
 
 def _imprecise(swept: SweepResult) -> Iterator[str]:
-    """Yield the points that are known less well than was asked."""
     asked, rows = swept.asked_precision or 0.0, swept.imprecise
     for record in rows.head(FAILED).to_dict(orient="records"):
         yield (
@@ -227,7 +221,6 @@ def _imprecise(swept: SweepResult) -> Iterator[str]:
 
 
 def _failed(swept: SweepResult, options: Mapping[str, str]) -> Iterator[str]:
-    """Yield the first errors, each with its point."""
     failed = swept.failed
     for record in failed.head(FAILED).to_dict(orient="records"):
         argument, colon, rest = str(record["error"]).partition(": ")

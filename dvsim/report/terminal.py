@@ -75,5 +75,4 @@ def as_text(table: Table) -> Table:
 
 
 def _joined(cells: Sequence[str]) -> str:
-    """Return a cell, or several as the ends of a range."""
     return MISSING if set(cells) == {MISSING} else " .. ".join(cells)

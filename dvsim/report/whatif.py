@@ -77,7 +77,6 @@ def answer_table(answer: Answer) -> Table:
 
 
 def _cell(answer: Answer, name: str, value: float) -> Cell:
-    """Make a cell of another measure; CSV has its number."""
     if math.isnan(value):
         return number(None)
     return Cell(answer.text(name, value), "number", raw=value)

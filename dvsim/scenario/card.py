@@ -85,7 +85,6 @@ def card_at(
 def _part(
     document: Document, path: KeyPath, table: dict[str, Any], kind: str | None
 ) -> tuple[Document | None, list[Fault]]:
-    """Return the card that a table of a scenario stands for, as a document of its own."""
     inner = {
         known[len(path) :]: Origin(origin.file, origin.line, path)
         for known, origin in document.origins.items()
@@ -137,7 +136,6 @@ def _path(name: str, origin: Origin) -> Path | None:
 
 
 def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML value
-    """Return a parameter of a scenario as a full statement: what gives no source is assumed."""
     if not (isinstance(value, dict) and any(key in value for key in _STATEMENT)):
         value = {"value": value}
     if "confidence" in value:
@@ -147,7 +145,6 @@ def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML va
 
 
 def _read_file(path: Path) -> tuple[Document, list[Fault]]:
-    """Read a card file and the cards that it extends; its name is that of the file."""
     layers = read_card_layers(path)
     faults = []
     for layer in layers:
@@ -163,7 +160,6 @@ def _read_file(path: Path) -> tuple[Document, list[Fault]]:
 
 
 def _laid_over(base: Document, layer: Document) -> list[Fault]:
-    """Put a card over the one that it extends, and return what is wrong with that."""
     kind, given = base.data.get("kind"), layer.data.pop("kind", None)
     faults = []
     if given not in (None, kind):
@@ -180,7 +176,6 @@ def _laid_over(base: Document, layer: Document) -> list[Fault]:
 
 
 def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, list[Fault]]:
-    """Return the card of a document, or None and what is wrong, earlier faults first."""
     kind = document.data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         message = (
@@ -212,12 +207,10 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
 
 
 def _missing(path: KeyPath) -> str:
-    """Return what is said of a key of a card that is not there."""
     return f"missing; {ADVICE[str(path[-1])]}" if str(path[-1]) in ADVICE else "missing"
 
 
 def _with_advice(document: Document, fault: Fault) -> list[Fault]:
-    """Return a fault with advice; a table of misplaced parameters gives one for each."""
     name = fault.key.rpartition(".")[2]
     value = document.at((name,))
     if name in CARD_HEAD or fault.hint is not None:
@@ -229,7 +222,6 @@ def _with_advice(document: Document, fault: Fault) -> list[Fault]:
 
 
 def _misplaced(document: Document, path: KeyPath, table: dict[str, Any]) -> list[Fault]:
-    """Return a fault for each parameter in a table that is none, such as ``[parameters]``."""
     known = KINDS[document.data["kind"]]
     if path[0] in known:
         return []
@@ -244,7 +236,6 @@ def _misplaced(document: Document, path: KeyPath, table: dict[str, Any]) -> list
 
 
 def _example(name: str, value: object) -> str:
-    """Return how a parameter is written whose value may stand alone."""
     if isinstance(value, dict):
         return f"[{name}]"
     written = f'"{value}"' if isinstance(value, str) else str(value)

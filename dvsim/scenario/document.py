@@ -165,7 +165,6 @@ def read(path: Path) -> Document:
 
 @lru_cache(maxsize=64)  # a sweep reads the same few cards for each of its points
 def _parsed(path: Path, raw: bytes) -> Document:
-    """Parse the content of a file."""
     try:
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         data = tomllib.loads(text)
@@ -182,13 +181,11 @@ def _parsed(path: Path, raw: bytes) -> Document:
 
 
 def _not_text(path: Path, raw: bytes, at: int) -> Fault:
-    """Return the fault of a binary file."""
     message = f"not a text file: byte 0x{raw[at]:02x} has no place in it"
     return Fault(str(path), raw.count(b"\n", 0, at) + 1, "", message)
 
 
 def _not_toml(path: Path, text: str, message: str) -> Fault:
-    """Return the fault of a text that tomllib refuses; it tells the place inside its message."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message)
     if match and match[2]:
         return Fault(str(path), int(match[2]), "", f"not TOML: {match[1]} (column {match[3]})")

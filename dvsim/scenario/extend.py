@@ -66,11 +66,6 @@ def read_card_layers(path: Path) -> list[Document]:
 
 
 def _card(document: Document, path: Path, name: str) -> Path:
-    """Return the file of the card that this card extends: in the same folder, or packaged.
-
-    Raises:
-        ScenarioError: If there is none; with the nearest name.
-    """
     if name.endswith(".toml"):
         return _file(document, path, name)
     beside, packaged = path.parent / f"{name}.toml", find.find_card(name)
@@ -83,7 +78,6 @@ def _card(document: Document, path: Path, name: str) -> Path:
 
 
 def _scenario(document: Document, path: Path, name: str) -> Path:
-    """Return the file of the scenario that another extends."""
     if name.endswith(".toml"):
         return _file(document, path, name)
     try:
@@ -97,7 +91,6 @@ def _scenario(document: Document, path: Path, name: str) -> Path:
 
 
 def _file(document: Document, path: Path, name: str) -> Path:
-    """Return the file of a name that ends in ``.toml``; it counts from the folder of the file."""
     other = Path(os.path.normpath(path.parent / name))
     if not find.is_file(other):
         near = find.nearest_file(other)

@@ -107,7 +107,6 @@ def _marks(table: type, name: str) -> Iterator[Any]:
 
 
 def _metadata(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - any annotation
-    """Yield what an annotation says besides the type, that inside of an Optional too."""
     if get_origin(hint) is Annotated:
         yield from hint.__metadata__
     for inner in get_args(hint):
@@ -143,12 +142,10 @@ def bounded(given: object, limits: Limits) -> int | float | Law | str:
 
 
 def _size_or_count(value: object) -> int:
-    """Read a message size: TOML's plain numbers are bytes here, as in the published tables."""
     return parse(value, "size" if isinstance(value, str) else "count")
 
 
 def _name(name: str) -> str:
-    """Check a name: it becomes a folder of results."""
     fault = find.name_fault(name)
     if fault:
         raise ValueError(fault)
@@ -156,7 +153,6 @@ def _name(name: str) -> str:
 
 
 def _card(value: object) -> Card:
-    """Check a card; `dvsim.contract.check` has put it in the place of its name or its table."""
     if not isinstance(value, Card):
         raise ValueError(f"must be the name of a card or a table, not {show(value)}")
     return value
@@ -190,7 +186,6 @@ class Vary:
 
 
 def _of_one_length(table: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-    """Check that the first of each list goes with the first of the others, and so on."""
     lengths = {key: len(values) for key, values in table.items()}
     if not lengths:
         raise ValueError("names no key to vary")
@@ -203,7 +198,6 @@ def _of_one_length(table: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ..
 
 
 def _some(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Check that a list is not empty; pydantic's own check also counts what was refused."""
     if not values:
         raise ValueError("must not be empty")
     return values
@@ -216,7 +210,6 @@ Name = Annotated[Text, AfterValidator(_name)]
 
 
 def _exact(value: object) -> object:
-    """Return the whole number that ``1e6`` stands for; anything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

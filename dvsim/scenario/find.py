@@ -233,7 +233,6 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def _head(path: Path) -> dict[str, Any]:
-    """Return a file's content, or nothing: listing must not stop at a broken file."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

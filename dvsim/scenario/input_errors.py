@@ -91,7 +91,6 @@ def validate(
 
 
 def _moved(path: KeyPath, moved: Mapping[KeyPath, KeyPath]) -> KeyPath:
-    """Return the place in the document of a value that was put elsewhere."""
     for position, written in moved.items():
         if path[: len(position)] == position:
             return (*written, *path[len(position) :])
@@ -116,7 +115,6 @@ def _untagged(data: Any, path: KeyPath) -> KeyPath:  # noqa: ANN401 - whatever T
 
 
 def _explain(kind: str, value: object, item: Any) -> tuple[str, str | None]:  # noqa: ANN401
-    """Return message and hint of one error."""
     context = item.get("ctx", {})
     if kind == "value_error":
         cause = context["error"]
@@ -127,13 +125,11 @@ def _explain(kind: str, value: object, item: Any) -> tuple[str, str | None]:  # 
 
 
 def _written(document: Document, path: KeyPath) -> KeyPath:
-    """Return the path as the user wrote it: ``sram = "1 MiB"`` has no key ``value``."""
     bare = path[-1] == "value" and path not in document.origins and path[:-1] in document.origins
     return path[:-1] if bare else path
 
 
 def _known_keys(model: type, path: KeyPath) -> list[str]:
-    """Return the keys that the table around a path may have."""
     schema = adapter(model).json_schema()
     at: dict[str, Any] = schema
     for key in (*path[:-1], None):
@@ -160,7 +156,6 @@ def in_order(faults: list[Fault], document: Document) -> list[Fault]:
 
 
 def _paths(data: Any, path: KeyPath = ()) -> Iterator[KeyPath]:  # noqa: ANN401 - whatever TOML holds
-    """Yield the places in a document, from front to back."""
     yield path
     inner = (
         data.items() if isinstance(data, dict) else enumerate(data if type(data) is list else ())

@@ -42,7 +42,6 @@ def locate(text: str) -> dict[Path, int]:
     at, line = 0, 1
 
     def enter(start: Path, keys: list[str]) -> Path:
-        """Walk down from a table, into the last member of every array of tables on the way."""
         path = start
         for key in keys:
             path = (*path, key)
@@ -76,7 +75,6 @@ def locate(text: str) -> dict[Path, int]:
 
 
 def _keys(text: str, at: int) -> tuple[list[str], int]:
-    """Read a dotted key and return its parts and the position after it."""
     keys = []
     while match := _KEY.match(text, at):
         key = match[1]
@@ -89,14 +87,12 @@ def _keys(text: str, at: int) -> tuple[list[str], int]:
 
 
 def _unquote(key: str) -> str:
-    """Return the key that a quoted or bare spelling means."""
     if key.startswith('"') and "\\" in key:
         return str(tomllib.loads(f"key = {key}")["key"])
     return key[1:-1] if key[0] in "\"'" else key
 
 
 def _skip_value(text: str, at: int) -> int:
-    """Return the position of the line end after a value that starts here."""
     depth = 0
     for match in _TOKEN.finditer(text, at):
         token = match[0]
@@ -107,6 +103,5 @@ def _skip_value(text: str, at: int) -> int:
 
 
 def _skip_blank(text: str, at: int) -> int:
-    """Return the position after spaces, line ends and comments."""
     match = _BLANK.match(text, at)
     return match.end() if match else at

@@ -174,7 +174,6 @@ def beside_variants(settings: Iterable[Setting | Fault], document: Document) -> 
 
 
 def _same(path: KeyPath, other: KeyPath) -> bool:
-    """Say whether two paths are of one key, or one is of a key inside the other."""
     for varied, own in ((path, other), (other, path)):
         if varied[0] == "vary" and len(varied) == 2 and own[0] != "vary":
             return varied[1] == own[-1] and not is_card(own[:-1])
@@ -183,7 +182,6 @@ def _same(path: KeyPath, other: KeyPath) -> bool:
 
 
 def _leaves(path: KeyPath, value: Any) -> list[KeyPath]:  # noqa: ANN401 - any TOML value
-    """Return the keys that a value gives; of ``vary`` those that are varied."""
     if path == ("vary",) and isinstance(value, list):
         return [(*path, key) for table in value if isinstance(table, dict) for key in table]
     if is_card(path) and isinstance(value, str):
@@ -250,14 +248,12 @@ def _apply(document: Document, setting: Setting) -> Iterator[Fault]:
 
 
 def _absent(path: KeyPath, value: Any) -> list[KeyPath]:  # noqa: ANN401 - any TOML value
-    """Return the keys that a value takes out."""
     if isinstance(value, dict):
         return [gone for key, inner in value.items() for gone in _absent((*path, key), inner)]
     return [path] if value is None else []
 
 
 def _present(value: Any) -> Any:  # noqa: ANN401 - any TOML value
-    """Return a value without the keys that it takes out."""
     if not isinstance(value, dict):
         return value
     return {key: _present(inner) for key, inner in value.items() if inner is not None}

@@ -149,7 +149,6 @@ _OTHER_TIMES = {"m(in(ute)?s?)?": 60, "h((ou)?rs?|ours?)?": 3600, "d(ays?)?": 86
 
 
 def _prefixed(prefix: str, end: str, dimension: str) -> str:
-    """Return the unit of a prefix alone: of memory in powers of two, as it is built."""
     if dimension in ("time", "slope"):
         return prefix.lower().replace("μ", "µ") + end
     letter = prefix[:1].upper()
@@ -158,7 +157,6 @@ def _prefixed(prefix: str, end: str, dimension: str) -> str:
 
 
 def _meant(number: str, unit: str, dimension: str) -> str | None:
-    """Return the quantity that was probably meant, in a unit that is one."""
     if dimension in ("size", "rate") and re.match("ti", unit, re.IGNORECASE):  # no unit here
         unit, number = f"Gi{unit[2:]}", f"{float(number) * 1024:.15g}"
         if unit in UNITS[dimension]:

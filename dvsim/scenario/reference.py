@@ -122,7 +122,6 @@ def published_workload(scenario: Sampled) -> tuple[int, int] | None:
 
 
 def _rows_of(scenario: Sampled, column: str) -> list[tuple[str, str, float]]:
-    """Return published column, statistic and value of each row that a column stands for."""
     reference = scenario.reference
     if reference is None:
         return []

@@ -78,7 +78,6 @@ def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]
 
 
 def _section(path: str, table: Table, leave: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return the values of a table that are there, and of the tables in it, by section."""
     own: dict[str, Any] = {}
     result, kind = {path: own}, type(table)
     for item in fields(table):  # type: ignore[arg-type]
@@ -95,7 +94,6 @@ def _section(path: str, table: Table, leave: Collection[str]) -> dict[str, dict[
 
 
 def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> Any:  # noqa: ANN401
-    """Return a value as TOML has it: lists for tuples, tables for a card and the like."""
     if unit is not None:
         return format_value(value, unit)
     if isinstance(value, tuple):
@@ -120,7 +118,6 @@ def card_toml(card: Card) -> str:
 
 
 def _card(path: str, card: Card) -> Iterator[str]:
-    """Write a card with the whole statement of each parameter."""
     yield from ("", f"[{path}]")
     for key in ("name", "kind", "title", "notes"):
         yield f"{key} = {_value(getattr(card, key))}"
@@ -129,14 +126,12 @@ def _card(path: str, card: Card) -> Iterator[str]:
 
 
 def _parameter(before: str, parameter: Parameter) -> Iterator[str]:
-    """Write the whole statement of a parameter; `before` is the path of its card, with a dot."""
     yield from ("", f"[{before}{parameter.name}]")
     for key, value in _statement(parameter).items():
         yield f"{key} = {_value(value)}"
 
 
 def _statement(parameter: Parameter) -> dict[str, Any]:
-    """Return the whole statement of a parameter."""
     number = parameter.dimension in ("count", "ratio")
     value = format_value(parameter.value, parameter.dimension)
     given = {"value": parameter.value if number else value, "confidence": parameter.confidence}
@@ -145,7 +140,6 @@ def _statement(parameter: Parameter) -> dict[str, Any]:
 
 
 def _whole(card: Card) -> dict[str, Any]:
-    """Return a card as one table."""
     table: dict[str, Any] = {key: getattr(card, key) for key in ("name", "kind", "title", "notes")}
     return table | {name: _statement(parameter) for name, parameter in card.parameters.items()}
 
@@ -155,7 +149,6 @@ def _key(key: str) -> str:
 
 
 def _value(value: Value) -> str:
-    """Write text, a number, a list or a table of these."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):

@@ -109,7 +109,6 @@ def parse(text: object, dimension: Dimension) -> int | float | Law | str:
 
 
 def _plain(given: object, dimension: str) -> int | float:
-    """Read a number without a unit."""
     number = given
     if isinstance(given, str) and re.fullmatch(NUMBER, given) and len(given) <= 400:
         number = int(given) if given.isdigit() else float(given)
@@ -127,7 +126,6 @@ def _plain(given: object, dimension: str) -> int | float:
 
 
 def _law(text: object) -> Law:
-    """Read an affine cost."""
     if isinstance(text, dict):
         for key in text:
             if key not in ("fixed", "per_byte"):
@@ -180,7 +178,6 @@ _PLAIN = re.compile("[KMGT]?i?B|[KMGT]?B/s|[a-z]*s(/B)?")  # one spelling of eac
 
 @lru_cache(maxsize=4096, typed=True)  # the cards of a campaign or sweep are written again and again
 def _shortest(value: float, dimension: str) -> str:
-    """Return number and unit in the fewest digits; of equals, in the largest unit."""
     if not value:
         return {"size": "0 B", "time": "0 s", "rate": "0 B/s", "slope": "0 ns/B"}[dimension]
     best = f"{value!r} {_BASE[dimension]}"
@@ -195,7 +192,6 @@ def _shortest(value: float, dimension: str) -> str:
 
 
 def _decimal(value: float | Fraction) -> str | None:
-    """Return a plain decimal of a float or of a fraction, None where it has no short one."""
     if isinstance(value, float):
         text = repr(value).removesuffix(".0")
         return None if "e" in text else text

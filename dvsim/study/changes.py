@@ -101,7 +101,6 @@ def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
 
 
 def _unchanged(name: str, path: str) -> Spec | None:
-    """Return the packaged scenario of a name, else that of a file; None if there is none."""
     packaged = scenario_root() / f"{name}.toml"
     file = packaged if is_file(packaged) else Path(path)
     if not is_file(file):
@@ -118,7 +117,6 @@ def _loaded(file: Path, state: tuple[tuple[str, int, int], ...]) -> Spec:
 
 
 def _state(file: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes with the files of a scenario and with the cards that they may name."""
     document = read_chain(file)
     named = (str(value) for value in document.data.get("system", {}).values())
     files = [*document.files, *(file.parent / name for name in named if name.endswith(".toml"))]
@@ -129,7 +127,6 @@ def _state(file: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _published(path: str) -> Spec | None:
-    """Return the scenario whose published figures a file takes over; None if it names its own."""
     try:
         own, *extended = read_layers(Path(path))
         if "reference" in own.data:
@@ -142,12 +139,10 @@ def _published(path: str) -> Spec | None:
 
 
 def _longest(scenario: Spec, key: str) -> float:
-    """Return a length, of a scenario that varies it the longest."""
     return float(max(scenario.at(point).get(key) for point in range(len(scenario.points))))
 
 
 def _said(base: Spec, scenario: Spec) -> Iterator[str]:
-    """Yield each difference in words, numbers of cards before the rest."""
     before, after = _cards(base), _cards(scenario)
     shared = Counter(name for values in after.values() for name in values)
     for role, values in after.items():
@@ -170,7 +165,6 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
 
 
 def _cards(scenario: Spec) -> dict[str, dict[str, Any]]:
-    """Return by role the numbers of each card as text, its name under the empty name."""
     return {
         role: {"": card.name}
         | {
@@ -183,7 +177,6 @@ def _cards(scenario: Spec) -> dict[str, dict[str, Any]]:
 
 
 def _values(scenario: Spec) -> Mapping[str, Mapping[str, Any]]:
-    """Return the values of a scenario that say what is run, by section and key."""
     return {
         name: table
         for name, table in sections(scenario, whole=False).items()

@@ -287,7 +287,6 @@ def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _statistics(run: Run) -> Mapping[tuple[str, str, str], Each]:
-    """Return every statistic of every column in each replication."""
     statistics: dict[tuple[str, str, str], dict[int, float]] = {}
     names = ("column", "reading", "statistic", "replication", "value")
     columns = (run.summary_columns[name] for name in names)
@@ -331,7 +330,6 @@ def _each(results: Sequence[Result], texts: Iterable[str]) -> str:
 
 
 def _nothing_shared(sides: Sequence[Measured]) -> str:
-    """Say which metrics each result has, and which of them only have a name in common."""
     results = [side.result for side in sides]
     text = f"they share no metrics: {_each(results, map(_metrics_text, sides))}"
     first, *others = (side.metrics for side in sides)

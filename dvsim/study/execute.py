@@ -152,7 +152,6 @@ class Runs(Executor[Trial]):
                 yield trial, whole
 
     def _how(self, trial: Trial, first: int = 1) -> How:
-        """Return how a trial is run from a replication on."""
         seed = self.seed if trial.seed is None else trial.seed
         version = code_version() if self.emulation is None else emulated_version()
         seed = pilot_seed(seed) if trial.pilot else seed
@@ -184,6 +183,5 @@ def simulate(
 
 
 def _longest_s(scenario: Spec) -> float:
-    """Return about how long the longest task of a scenario takes."""
     seconds, points = kind_of(scenario).seconds, range(len(scenario.points))
     return max(float(seconds(point)) / point.tasks for point in map(scenario.at, points))

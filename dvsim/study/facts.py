@@ -44,7 +44,6 @@ def differences(results: Sequence[Result], varied: Sequence[str] = ()) -> Iterat
 
 
 def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Difference]:
-    """Yield what is not the same in all; `partly`: also what some do not have."""
     for what in dict.fromkeys(what for own in texts for what in own):
         values = tuple(own.get(what, MISSING) for own in texts)
         if len(set(values)) > 1 and (partly or all(what in own for own in texts)):
@@ -52,7 +51,6 @@ def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Dif
 
 
 def _facts(result: Result, *, mixed: bool) -> dict[str, str]:
-    """Return how a result was made; `mixed`: beside results of the other backend."""
     scenario, manifest = result.scenario, result.manifest
     points = result.points if isinstance(result, SweptPoints) else scenario.points
     version = str(manifest.get("version", MISSING))
@@ -88,7 +86,6 @@ def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield each key with its value in words, and whether it is a number of a card."""
     scenario = result.scenario
     swept = result.paths.values() if isinstance(result, SweptPoints) else ()
     data = tomllib.loads(to_toml(scenario))
@@ -105,7 +102,6 @@ def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str,
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, bool]]:  # noqa: ANN401
-    """Yield what a resolved scenario says, key by key; of a card its name and its numbers."""
     if not isinstance(value, Mapping):
         if path[-1] not in ("title", "notes", "kind"):
             yield path, value, False

@@ -55,7 +55,6 @@ def run_folder(
 
 
 def _name(scenario: str, how: Sequence[object], emulated: Mapping[str, Any] | None) -> str:
-    """Return the name for version, seed and backend."""
     asked = [scenario, *how] + ([] if emulated is None else [dict(emulated)])
     digest = hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=6).hexdigest()
     return digest if emulated is None else f"{how[-1]}-{digest}"
@@ -210,7 +209,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _inside(folder: Path) -> Path | None:
-    """Return the manifest of a result in a folder, to be told; None if none is seen."""
     try:
         inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in ("*", "*/*", "*/*/*"))
         return next((path for path in inside if path is not None), None)

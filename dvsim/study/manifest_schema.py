@@ -14,7 +14,6 @@ from dvsim.scenario.find import name_fault
 
 
 def _named(name: str) -> str:
-    """Refuse a name that could not be that of a folder."""
     fault = name_fault(name)
     if fault is not None:
         raise ValueError(fault)
@@ -27,8 +26,6 @@ Times = Annotated[int, Field(ge=1, le=32767)]  # a column of a table counts them
 
 
 class _Part(BaseModel):
-    """A table with known and unknown keys; text is no number here, and nothing is infinite."""
-
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
 

@@ -69,7 +69,6 @@ class PointKeys:
         return parameter.value if number else format_value(parameter.value, parameter.dimension)
 
     def _parameter(self, point: int, key: str) -> Parameter | None:
-        """Return the parameter of a card that a key is at a point; None if it is none."""
         _, _, path = self.paths.get(key, "").partition(".")
         role, _, name = path.partition(".")
         card = self.settings[point].cards.get(role)
@@ -135,13 +134,11 @@ def measured(result: Result) -> Measured:
 
 
 def _there(metrics: Mapping[str, Metric], values: Iterable[tuple[int, str]]) -> dict[str, Metric]:
-    """Return the metrics that have a value at some point."""
     there = {name for _, name in values}
     return {name: metric for name, metric in metrics.items() if name in there}
 
 
 def _of_sweep(swept: SweptPoints) -> Measured:
-    """Return the points of a sweep, which are those of its runs."""
     metrics = {name: swept.metric(name)._replace(unit=u) for name, u in swept.METRICS.items()}
     runs = {id(run): measured(run) for run, _ in swept.runs}
     at = [(runs[id(run)], inner) for run, inner in swept.runs]

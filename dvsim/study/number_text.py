@@ -119,7 +119,6 @@ def estimate_texts(value: float, half: float, *, signed: bool = False) -> tuple[
 
 
 def _rounded(value: float, digits: int) -> str:
-    """Return a number up to a decimal place; a negative one counts digits before the point."""
     return f"{round(value, digits):,.{max(0, digits)}f}"
 
 

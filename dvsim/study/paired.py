@@ -153,12 +153,10 @@ def ratio(values: Each, base: Each, *, common: bool = True) -> Estimate | None:
 
 
 def _decimals(size: float) -> int:
-    """Return the decimals that a number of this size needs to have two digits; none if it is 0."""
     return max(0, 1 - math.floor(math.log10(size))) if size > TINY else 0
 
 
 def _paired(base: Floats, values: Floats, confidence: float) -> float:
-    """Return half of the interval of the mean difference of pairs."""
     spread = float(np.std(values - base, ddof=1))
     if spread <= TINY * float(np.abs([base, values]).max()):
         return 0.0
@@ -167,7 +165,6 @@ def _paired(base: Floats, values: Floats, confidence: float) -> float:
 
 
 def _welch(base: Floats, values: Floats, confidence: float) -> float:
-    """Return half of Welch's interval of the difference of two means."""
     counts = np.array([len(base), len(values)])
     shares = np.array([np.var(base, ddof=1), np.var(values, ddof=1)]) / counts
     together = float(shares.sum())

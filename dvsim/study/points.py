@@ -132,7 +132,6 @@ class PointsStudy(Points):
 
     @cached_property
     def _headline(self) -> str:
-        """The first metric of its kind's headline that it has."""
         first: Sequence[str] = kind_of(self.scenario).headline
         return next((name for name in first if self.points[name].notna().any()), first[0])
 
@@ -255,7 +254,6 @@ class PointsStudy(Points):
         }
 
     def _repr_html_(self) -> str:
-        """Show one row per point in a notebook."""
         asked = f"seed {self.seed}, {self.replications} replications; ± is half the 95 % interval"
         title = titled(self.scenario)
         return block(title, [self.scenario.question, asked], table(self.table()))

@@ -58,7 +58,6 @@ def key_text(value: object) -> str:
 
 
 def _noted(study: PointsStudy) -> Iterator[str]:
-    """Yield each note with the points that have it."""
     keys, names = study.keys(), dict[str, list[str]]()
     for number, note in study.notes().items():
         names.setdefault(note, []).append(" ".join(map(str, keys.iloc[number].tolist())))

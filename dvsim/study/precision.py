@@ -58,7 +58,6 @@ class Reached(NamedTuple):
 
 
 def _text(alike: Sequence[Reached], asked: float) -> str:
-    """Say what results of one question reached, which differ in their replications at most."""
     first, times = alike[0], [each.replications for each in alike]
     known = f"± {100 * first.share:.2g}% with" if first.share > ROUNDING else "equal in"
     text = f"{first.question or first.scenario}: {first.what} {known} "
@@ -116,13 +115,11 @@ def needs(results: Sequence[Run | PointsStudy], precision: float) -> list[int]:
 
 
 def _part(part: Part) -> list[float]:
-    """Return how well the ratio of each outcome is known; of the baseline, the worst of them."""
     own = [_share(outcome.ratio) for outcome in part.outcomes]
     return [max(own), *own[1:]]
 
 
 def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
-    """Return what is known of the runs of open questions, by the identity of the run."""
     widest: dict[int, tuple[str, float, str]] = {}
     for answer in answers(results):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
@@ -133,7 +130,6 @@ def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, flo
 
 
 def _pairs(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
-    """Return what is known of changed systems beside their unchanged ones, as `_questions`."""
     widest: dict[int, tuple[str, float, str]] = {}
     runs = runs_of(results)
     for variant, base in pairs_among(runs):
@@ -184,7 +180,6 @@ def _alone(result: Run | PointsStudy) -> tuple[str, float]:
 
 
 def _share(known: Estimate | None) -> float:
-    """Return half of an interval over its value; 0 of nothing, and of what is not a number."""
     if known is None or not known.value:
         return 0.0
     return known.half / abs(known.value)

@@ -116,7 +116,6 @@ class Run:
         return per_replication(self._summary)
 
     def _whole(self, estimates: pd.DataFrame) -> Iterator[pd.DataFrame]:
-        """Yield the rows of all receivers, as far as there are any."""
         if not self.rates:
             return
         rate, payload, stage = self.rate, self.payload_rate, busiest(self.counters)
@@ -218,7 +217,6 @@ class Run:
         return figure
 
     def _repr_html_(self) -> str:
-        """Show the statistics in a notebook, a column for each record of the run."""
         rows = over_replications(self.per_replication)
         rows = rows[rows["column"] != SYSTEM].copy()
         ends = zip(rows["value"], rows["high"], strict=True)
@@ -268,7 +266,6 @@ def of_tables(
 
 
 def _plain(amount: Amount) -> dict[str, float | str | None]:
-    """Return an amount as JSON types: null for what is not a number."""
     numbers = finite({"value": amount.value, "low": amount.low, "high": amount.high})
     return {**numbers, "unit": amount.unit}
 

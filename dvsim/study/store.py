@@ -75,7 +75,6 @@ def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:
 
 
 def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] | None]:
-    """Return what an answer depends on besides its scenario."""
     kind = kind_of(scenario)
     emulated = None if how.emulation is None else kind.question(scenario, how.emulation)
     return kind.version(how), how.seed, kind.backend(how), emulated
@@ -114,7 +113,6 @@ def joined(begun: Result, rest: Result) -> Result:
 
 
 def _tables(result: Run | PointsStudy) -> dict[str, pd.DataFrame]:
-    """Return the tables of a result that have rows for each replication, by name."""
     every = {item.name: getattr(result, item.name) for item in fields(result)}
     return {
         name: table
@@ -199,7 +197,6 @@ def load_result(folder: Path) -> Run | PointsStudy:
 
 
 def _kind(folder: Path, manifest: Mapping[str, Any], text: bytes) -> Kind:
-    """Return the kind whose results name such a backend; of emulated ones the scenario says it."""
     backend, default = manifest.get("backend"), kind_named(DEFAULT)
     if backend == EMULATED:
         backend = tomllib.loads(text.decode()).get("kind", DEFAULT)
@@ -217,7 +214,6 @@ def _file(table: str) -> str:
 
 
 def _check_points(name: str, table: pd.DataFrame, points: int) -> None:
-    """Raise ValueError if a table is about points that its scenario does not have."""
     if "point" not in table:
         return
     strange = table["point"][~table["point"].between(0, points - 1)]

@@ -206,7 +206,6 @@ def _rows_by_replication(
 
 
 def _in_order(keys: list[npt.NDArray[np.int64]]) -> bool:
-    """Whether rows already ascend by the keys, major one first (saves a sort of millions)."""
     tied = np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
     for key in keys:
         step = np.diff(key.astype(np.int64))

@@ -141,7 +141,6 @@ class SweepResult:
         return f"SweepResult({self.name!r}, points={len(self.table)}, failed={len(self.failed)})"
 
     def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
         shown = [*self.keys, *self.results[:2], "run", "error"]
         html: str = self.table[shown].to_html(index=False, max_rows=40)
         return html

@@ -163,7 +163,6 @@ class SweptPoints(Points):
         return values
 
     def _run(self, point: int) -> tuple[Run | PointsStudy, int]:
-        """Return the kept run of a point, with as many replications, and which of its points."""
         row = self._good.iloc[point]
         name = str(row["run"])
         if name not in self._loaded:
@@ -175,7 +174,6 @@ class SweptPoints(Points):
 
     @cached_property
     def _inner(self) -> list[int]:
-        """Of each point, which of the points of its run it is."""
         numbers: list[int] = self._good.groupby("point").cumcount().tolist()
         return numbers
 

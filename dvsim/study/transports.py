@@ -81,7 +81,6 @@ def _times(ratio: Change) -> str:
 def _where(
     known: Sequence[tuple[Contest, Change]], holds: Callable[[tuple[float, float]], bool]
 ) -> str:
-    """Return at which sizes something holds of the interval of the ratio; empty if at none."""
     sizes = [
         contest.size
         for contest, ratio in known

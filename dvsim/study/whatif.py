@@ -183,7 +183,6 @@ def _answer(runs: Sequence[Run | PointsStudy]) -> Answer:
 
 
 def _points(whole: Sequence[Sequence[Run | PointsStudy]]) -> Iterator[Part]:
-    """Yield a part for each point that the baseline of a scenario has."""
     for base, *others in whole:
         for point in base.scenario.points:
             variants = [study for study in others if point in study.scenario.points]
@@ -200,7 +199,6 @@ def _whatif(run: Run | PointsStudy) -> WhatIf:
 
 
 def _labels(runs: Sequence[Any]) -> list[str]:
-    """Name scenarios by the size of their messages, and by their transport if there are several."""
     paths = [run.scenario.system.path for run in runs]
     several = len(set(paths)) > 1
     labels = [
@@ -212,7 +210,6 @@ def _labels(runs: Sequence[Any]) -> list[str]:
 
 
 def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> tuple[Outcome, ...]:
-    """Return what each variant gave, a study at a point; its ratio is of what both have run."""
     base: Each | None = None
     outcomes = []
     for run in runs:

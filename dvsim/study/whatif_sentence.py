@@ -122,7 +122,6 @@ def _ends(
 
 
 def _as_good(ratio: Estimate, most: float) -> bool:
-    """Say whether a ratio is as far from 1 as the one that is farthest, as far as one can tell."""
     return abs(ratio.value - most) <= max(ALIKE * most, ratio.half)
 
 

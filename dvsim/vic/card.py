@@ -350,7 +350,6 @@ class Card(Closing):
         return self._ffi.from_buffer("uint64_t[]", array)
 
     def _call(self, name: str, **arguments: Any) -> None:  # noqa: ANN401 - as C takes them
-        """Call a function with arguments in the order of C; names without _ are shown in errors."""
         try:
             status = getattr(self._lib, name)(self._card, *arguments.values())
         except OverflowError:  # negative, or more than 32 bits
@@ -359,7 +358,6 @@ class Card(Closing):
             raise self._error(name, status, arguments)
 
     def _wait(self, name: str, timeout_ns: int, **arguments: Any) -> None:  # noqa: ANN401
-        """Call a function whose last argument is a timeout, in slices where time is the wall's."""
         call = getattr(self._lib, name)
         try:
             status = in_slices_of(
@@ -372,13 +370,11 @@ class Card(Closing):
             raise self._error(name, status, {**arguments, "timeout_ns": shown})
 
     def _start(self, name: str, transfer: Transfer, **arguments: Any) -> Transfer:  # noqa: ANN401
-        """Start a transfer; the card keeps it, and so its arrays, until it was waited for."""
         self._call(name, **arguments)
         self._transfers.add(transfer)
         return transfer
 
     def _error(self, name: str, status: int, arguments: dict[str, Any]) -> VicError:
-        """Return the exception of a failed call, with its numbers and what this card has."""
         if not self._card:
             return error_of(Status.ECLOSED, f"{name}: the card is closed (VIC_ECLOSED)")
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key[0] != "_")

@@ -264,7 +264,6 @@ class Client(Closing, Stream[Delivery]):
         arguments: dict[str, Any],
         run: Callable[[Callable[..., int]], int],
     ) -> None:
-        """Call with arguments in the order of C; names without _ are shown in errors."""
         function, values = getattr(self._lib, f"vic_client_{name}"), tuple(arguments.values())
         try:
             status = run(lambda *last: int(function(self._client, *values, *last)))

@@ -145,7 +145,6 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
         return src, bytes(self._ffi.buffer(memory, size))
 
     def _take(self, memory: Any, timeout: float | None) -> tuple[int, int, int]:  # noqa: ANN401
-        """Return status, card and bytes."""
         src, size = self._ffi.new("uint32_t *"), self._ffi.new("size_t *")
         call, capacity = self._lib.vic_message_recv, len(memory)
         status = in_slices(

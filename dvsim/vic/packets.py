@@ -55,7 +55,6 @@ def header(
 
 
 def _checked(dest: int, op: Op, addr: int, counter: int) -> int:
-    """Return one header; the fields are known by what each of them adds to it."""
     zero, of_dest, of_addr, of_counter = map(int, _units(op))
     try:
         made = int(libvic().lib.vic_header(dest, op, addr, counter))
@@ -69,7 +68,6 @@ def _checked(dest: int, op: Op, addr: int, counter: int) -> int:
 
 @cache
 def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Return the header of all zeros, and what one more card, word and counter add to it."""
     make = libvic().lib.vic_header
     zero = make(0, op, 0, 0)
     ones = (make(1, op, 0, 0), make(0, op, 1, 0), make(0, op, 0, 1))

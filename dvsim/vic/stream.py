@@ -34,7 +34,6 @@ class Stream(Generic[Item]):
         return self._receive(timeout)
 
     def _fetch(self, since_ns: int) -> None:
-        """Receive for a task: what comes is kept even if the task is cancelled meanwhile."""
         with contextlib.suppress(TimedOut), part_of_a_wait(since_ns):
             self._ready.append(self._receive(SLICE_NS / 1e9))
 

@@ -165,7 +165,6 @@ class Team(Closing):
     def _run(
         self, name: str, call: Callable[[int], int], out: Words | None, timeout: float | None
     ) -> Words | None:
-        """Make a call until it is finished; keep it, and so its arrays, as long as it is not."""
         if self._unfinished is not None:
             text = (
                 f"{name}: {self._unfinished[0]} is not finished; if it timed out, resume() goes on"

@@ -176,7 +176,6 @@ class Capacity:
         return ceilings
 
     def _written(self, node: int) -> float:
-        """Return the messages a second that a volume takes if all of them stay in their queues."""
         share, volume = self.members[node], self.volume
         if not share > 0:
             return float("inf")

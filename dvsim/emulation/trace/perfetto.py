@@ -114,7 +114,6 @@ def _meta(name: str, pid: int, tid: int | None, args: Mapping[str, Any]) -> str:
 
 
 def _about(metadata: Mapping[str, Any]) -> str:
-    """Return the metadata as a moment at the beginning, where a reader of the picture finds it."""
     facts = {
         key: value if isinstance(value, str) else _json(value) for key, value in metadata.items()
     }
@@ -158,7 +157,6 @@ def _lines(row: Row, pid: int, tid: int, arrows: Container[int]) -> Iterator[Lin
 
 
 def _us(ns: int) -> str:
-    """Return nanoseconds as microseconds, exactly."""
     return f"{ns // 1000}.{ns % 1000:03d}"
 
 

@@ -159,7 +159,6 @@ class Timeline:
             longest.thin()
 
     def _component(self, who: object, name: str) -> str:
-        """Return the name of an object: its own, with a number if others had it before."""
         known = self._who.get((name, id(who)))
         if known is None:
             self._objects.append(who)

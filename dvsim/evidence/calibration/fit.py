@@ -223,7 +223,6 @@ def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str],
 def _with_sources(
     card: Card, knobs: Sequence[Knob], doubt: Uncertain, target: Target, source: str
 ) -> Card:
-    """Return a card whose fitted values say what they were fitted to, how, and their intervals."""
     parameters = dict(card.parameters)
     fitted = "; ".join(
         f"{data.path.name} (sha256 {hashlib.sha256(data.path.read_bytes()).hexdigest()[:16]}): "

@@ -111,7 +111,6 @@ def _changed(old: Parameter, knob: Knob, value: float) -> float | Law:
 
 
 def _known(card: Card) -> dict[str, Knob]:
-    """Return a knob for each number of a card, by name, in its order."""
     results = {}
     for name, parameter in card.parameters.items():
         spec = KINDS[card.kind][name]

@@ -162,7 +162,6 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
 def _unmeasured(
     data: Data, cases: Sequence[Asked], scenarios: Sequence[Spec], fitted: frozenset[int]
 ) -> list[Asked]:
-    """Return what is to be predicted: each size, for each kind of case that was fitted."""
     found = []
     kinds = {
         (cases[at].case.metric, *cases[at].case.keys.items()): cases[at] for at in sorted(fitted)
@@ -200,16 +199,10 @@ def with_card(scenario: Spec, old: Card, new: Card) -> Spec:
 
 
 def _names(scenario: Spec, card: Card) -> list[str]:
-    """Return the roles in which a scenario has a card of this name."""
     return [role for role, used in scenario.used_cards() if used.name == card.name]
 
 
 def _role(card: Card, scenario: Spec) -> str:
-    """Return where a card is, or would be, in a scenario.
-
-    Raises:
-        ScenarioError: If it has no place for such a card, or several.
-    """
     named = _names(scenario, card)
     roles = named or [role for role, used in scenario.used_cards() if used.kind == card.kind]
     if not roles:
@@ -223,7 +216,6 @@ def _role(card: Card, scenario: Spec) -> str:
 
 
 def _scenarios(card: Card, data: Data) -> list[Spec]:
-    """Return the scenarios that are asked."""
     if data.scenarios:
         return [
             scenario for name in data.scenarios for scenario in load_campaign(name, data.overrides)
@@ -245,18 +237,12 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
 
 
 def _has_messages(entry: Entry) -> bool:
-    """Return whether messages go through a packaged scenario, as through what was measured."""
     if entry.kind not in OWN:  # a campaign, or of the kind that files need not name
         return entry.kind == "scenario"
     return kind_named(entry.kind).messages
 
 
 def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
-    """Refuse to choose between scenarios that differ in more than the size.
-
-    Raises:
-        ScenarioError: If there are such; with the names.
-    """
     transports = {system.name: system.system.transport for system in systems_of(scenarios)}
     systems: dict[str, str] = {}
     for scenario in scenarios:
@@ -268,7 +254,6 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
 
 
 def _declared(cases: Sequence[Asked]) -> frozenset[int]:
-    """Return the cases that ``[lab]`` calls fitted."""
     indices = {
         index
         for index, case in enumerate(cases)
@@ -282,7 +267,6 @@ def _declared(cases: Sequence[Asked]) -> frozenset[int]:
 
 
 def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[int]:
-    """Return which cases are meant."""
     if text == ALL:
         return frozenset(range(len(cases)))
     indices: set[int] = set()

@@ -111,7 +111,6 @@ def uncertain(
 
 
 def _usable(row: Row) -> bool:
-    """Return whether a statistic has logarithms."""
     measured = row.measured > 0 or math.isnan(row.measured)  # or is to be predicted
     return measured and row.runs.size > 1 and bool((row.runs > 0).all())
 
@@ -159,7 +158,6 @@ def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None
 
 
 def _free(jacobian: Floats, parameters: int) -> npt.NDArray[np.bool_]:
-    """Return which parameters the fitted cases leave open, alone or against others."""
     if not jacobian.size:
         return np.ones(parameters, dtype=bool)
     _, values, directions = np.linalg.svd(jacobian, full_matrices=True)

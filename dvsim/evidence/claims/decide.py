@@ -131,7 +131,6 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
 def _more_notes(
     claim: Claim, finding: Finding, verdict: ClaimWord, passed: int, total: int
 ) -> Iterable[str]:
-    """Yield what the verdict rests on beside the value."""
     if finding.as_messages is not None:
         holds = claim.holds(finding.as_messages)
         other = word(holds=holds, passed=passed, total=total)
@@ -148,7 +147,6 @@ def _more_notes(
 def _basis(
     claim: Claim, entry: Entry, finding: Finding, evidence: Evidence
 ) -> tuple[Basis, tuple[str, ...]]:
-    """Return what the value owes to the claim, and by which parameters or columns."""
     if finding.by_definition:
         return "by definition", ()
     parameters = [
@@ -203,7 +201,6 @@ def _reason(claim: Claim, finding: Finding, verdict: ClaimWord, passed: int, tot
 
 
 def _distance(claim: Claim, value: float) -> str:
-    """Return how far a value is from the nearer edge of the claimed range."""
     edges = [edge for edge in (claim.low, claim.high) if edge is not None]
     nearest = min(edges, key=lambda edge: abs(value - edge))
     side = "above" if value > nearest else "below"

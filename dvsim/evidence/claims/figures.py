@@ -160,12 +160,10 @@ class Evidence(StudyFigures):
         return float(np.mean(results))
 
     def _quantiles_of(self, scenario: str, reading: str, quantile: float) -> list[Replicated]:
-        """Return a quantile of the moving average of each column and replication."""
         averages = self._smoothed(scenario, reading)
         return [(number, float(np.quantile(rates, quantile))) for number, rates in averages]
 
     def _smoothed_of(self, scenario: str, reading: str) -> list[tuple[int, Rates]]:
-        """Return the moving average over active samples of each column and replication."""
         run = self.runs[scenario]
         results = []
         for column in run.scenario.probe.columns.values():

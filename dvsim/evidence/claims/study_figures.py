@@ -94,7 +94,6 @@ class StudyFigures:
         return stage[0]
 
     def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
-        """Return the number of the first point with these values, varied or not."""
         for point, setting in enumerate(self.settings(scenario)):
             if all(setting.get(key) == value for key, value in keys.items()):
                 return point

@@ -27,8 +27,6 @@ CLOSE = 1e-4  # numbers further apart than this are not called the same
 
 @dataclass(frozen=True)
 class _Pair:
-    """A cell of a table and the statistic of a column that it agrees with."""
-
     apart: float
     line: Line
     heading: str
@@ -130,7 +128,6 @@ def find_single(
 
 
 def _evidence(pair: _Pair, lines: Sequence[Line]) -> str:
-    """Return what agrees, and what the other statistics of the same cell's column are."""
     line, column = pair.line, pair.column
     own, its = line.cells[pair.heading].value, column.statistics[line.statistic].value
     text = f"{pair.heading} of {line.label} {own:,.10g}: "
@@ -148,7 +145,6 @@ def _evidence(pair: _Pair, lines: Sequence[Line]) -> str:
 
 
 def _nearest(value: float, column: Column) -> str | None:
-    """Return the order statistic within one per cent of a value, as text."""
     for name, number in column.statistics.items():
         if name not in {"count", "mean", "std"} and abs(number.value - value) < 0.01 * value:
             return f"{name}, {number.value:,.10g}"
@@ -156,7 +152,6 @@ def _nearest(value: float, column: Column) -> str | None:
 
 
 def _same_name(heading: str, group: str) -> bool:
-    """Return whether a heading begins with the name of a group, or its initials."""
     first = re.split("[ _]", heading.lower())[0]
     words = group.lower().replace("_", "-").split("-")
     return first in {group.lower(), words[0], "".join(word[:1] for word in words)}

@@ -96,7 +96,6 @@ def examination(
 def _checks(
     data: Data, workloads: Mapping[int, Workload], limits: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return every check, with what it lacks; empty if it was made."""
     several = any(
         len({number.value for number in column.single_values()}) >= 3 for column in data.columns
     )

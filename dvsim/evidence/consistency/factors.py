@@ -150,19 +150,16 @@ def _grid(columns: Sequence[Column]) -> Grid | None:
 
 
 def _is_whole(column: Column) -> bool:
-    """Return whether most values are whole numbers; others may be quantiles between them."""
     decimals = [number.decimals for number in column.single_values()]
     return 2 * sum(places <= 0 for places in decimals) >= len(decimals)
 
 
 def _is_on(column: Column, grid: Grid) -> bool:
-    """Return whether most values of a column are on a grid, or interpolated between multiples."""
     on, between, off = sort_out(column, grid)
     return bool(on) and len(on) + len(between) >= len(off)
 
 
 def _factors(columns: Sequence[Column], grid: Grid | None) -> dict[int | str, Factor]:
-    """Return the common factor of the counts of each kind; without a grid, of whole numbers."""
     counts: dict[int | str, dict[int, int]] = {}
     for column in columns:
         here = counts.setdefault(column.kind, {})

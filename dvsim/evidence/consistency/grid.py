@@ -125,7 +125,6 @@ def some(of: int, many: int) -> list[int]:
 
 
 def _stabbed(values: Floats, tolerances: Floats, bottom: float, top: float) -> list[float]:
-    """Return the frequencies that lie in the heaviest sets of intervals, some of each octave."""
     lefts, rights, weights = [], [], []
     for value, tolerance in zip(values, tolerances, strict=True):
         numbers = np.arange(max(1, math.ceil(bottom * value)), math.floor(top * value) + 1)
@@ -149,7 +148,6 @@ def _stabbed(values: Floats, tolerances: Floats, bottom: float, top: float) -> l
 
 
 def _largest(numbers: Floats, many: int) -> npt.NDArray[np.int64]:
-    """Return where the largest numbers are, in descending order; of equal ones the first."""
     if len(numbers) <= many:
         return np.argsort(-numbers, kind="stable")
     enough = np.flatnonzero(numbers >= np.partition(numbers, -many)[-many])
@@ -159,7 +157,6 @@ def _largest(numbers: Floats, many: int) -> npt.NDArray[np.int64]:
 def _scored(
     values: Floats, tolerances: Floats, frequency: float, looks: float
 ) -> tuple[float, float, float] | None:
-    """Return -log10 of the false-alarm chance of a frequency, and the range around it."""
     numbers = np.rint(values * frequency)
     first = np.flatnonzero(numbers != np.append(0.0, numbers[:-1]))  # they ascend; none of zero
     value, tolerance, number = values[first], tolerances[first], numbers[first]

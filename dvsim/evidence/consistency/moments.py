@@ -32,8 +32,6 @@ SLACK = 1e-4  # relative: sums of a million 32-bit floats are not better
 
 @dataclass(frozen=True)
 class _Cells:
-    """Samples of one pair of bounds each: how many, lower and upper bound, shapes (cells,)."""
-
     many: Floats
     low: Floats
     high: Floats
@@ -129,7 +127,6 @@ def _certain(kind: str, where: str, what: str, evidence: tuple[str, ...], null: 
 
 
 def _cells(values: list[tuple[float, float]], count: int, half: Callable[[float], float]) -> _Cells:
-    """Return the bounds of all samples, by ranges of rank."""
     upto, since = [], []  # (rank, value): samples up to it are below, since it above
     for share, value in values:
         position = (count - 1) * share
@@ -149,7 +146,6 @@ def _cells(values: list[tuple[float, float]], count: int, half: Callable[[float]
 
 
 def _spread(cells: _Cells, mean: float, slack: float) -> tuple[float, float]:
-    """Return the least (over n) and greatest (over n - 1) standard deviation around a mean."""
     count = float(cells.many.sum())
     least, most = math.inf, 0.0
     for centre in (mean - slack, mean, mean + slack):
@@ -160,7 +156,6 @@ def _spread(cells: _Cells, mean: float, slack: float) -> tuple[float, float]:
 
 
 def _least(cells: _Cells, mean: float) -> float:
-    """Return the least sum of squares around a mean: water filling, by bisection."""
     finite = np.concatenate((cells.low, cells.high, [mean]))
     finite = finite[np.isfinite(finite)]
     low, high = float(finite.min()), float(finite.max())
@@ -176,7 +171,6 @@ def _least(cells: _Cells, mean: float) -> float:
 
 
 def _most(cells: _Cells, mean: float) -> float:
-    """Return the greatest sum of squares around a mean, a sample more or less."""
     if not np.isfinite(cells.low).all() or not np.isfinite(cells.high).all():
         return math.inf
     wanted = mean * cells.many.sum() - (cells.many * cells.low).sum()

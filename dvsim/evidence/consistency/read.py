@@ -118,7 +118,6 @@ def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `op
 def _summary(
     sheet: Sheet, name: str, form: str, given: Sequence[Number], faults: list[Fault]
 ) -> list[Column]:
-    """Return the columns of a summary."""
     if not form:
         _needed(sheet, ("value",))
     if form == "long":
@@ -167,7 +166,6 @@ def _of_messages(unit: str | None) -> bool:
 
 
 def _table(sheet: Sheet, faults: list[Fault]) -> tuple[Line, ...]:
-    """Return the rows of a table; what is no number is part of the row's name."""
     size = _heading(sheet, SIZES)
     numeric = {name: unit for name, unit in _numeric(sheet).items() if name != size}
     lines = []
@@ -186,7 +184,6 @@ def _table(sheet: Sheet, faults: list[Fault]) -> tuple[Line, ...]:
 
 
 def _samples(sheet: Sheet, name: str) -> list[Column]:
-    """Return the numeric columns of raw samples."""
     faults: list[Fault] = []
     columns = []
     numeric = _numeric(sheet)
@@ -210,7 +207,6 @@ def _samples(sheet: Sheet, name: str) -> list[Column]:
 
 
 def _with_decimals(columns: Iterable[Column]) -> list[Column]:
-    """Return columns that know to how many places their single values are given."""
     return [replace(column, decimals=_decimals(column)) for column in columns]
 
 
@@ -229,7 +225,6 @@ def _decimals(column: Column) -> int:
 
 
 def _kept(numbers: Mapping[float, Printed]) -> tuple[Printed, ...]:
-    """Return at most `KEPT` of the distinct numbers above zero."""
     values = sorted(value for value in numbers if value > 0)
     if len(values) > KEPT:
         values = [values[rank] for rank in some(len(values), KEPT)]
@@ -237,7 +232,6 @@ def _kept(numbers: Mapping[float, Printed]) -> tuple[Printed, ...]:
 
 
 def _numeric(sheet: Sheet) -> dict[str, str | None]:
-    """Return the headings whose first cell that is not empty is a number, with their units."""
     found = {}
     for at, heading in enumerate(sheet.headings):
         first = next((row[at] for _, row in sheet.rows if row[at]), "")
@@ -275,7 +269,6 @@ def _needed(sheet: Sheet, names: tuple[str, ...]) -> str:
 
 
 def _refuse_misspelt(sheet: Sheet) -> None:
-    """Refuse a summary whose ``statistic`` is misspelt: it is not raw samples of ``value``."""
     near = nearest("statistic", sheet.headings, 0.75)
     if near:
         message = f"'{near}' is no heading that is known"

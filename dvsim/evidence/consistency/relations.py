@@ -136,7 +136,6 @@ def _wrong_relation(
     heading: str,
     rules: Mapping[str, Rule],
 ) -> Iterator[Finding]:
-    """Yield the rows that break the rule which the other rows keep."""
     rows = [line for line in lines if heading in line.cells]
     best: tuple[float, str, list[Line]] | None = None
     others = [name for name in half if name != heading and not _OF_TWO.fullmatch(name)]
@@ -166,7 +165,6 @@ def _wrong_relation(
 def _held(
     rows: Sequence[Line], half: Mapping[str, float], heading: str, pair: tuple[str, str], rule: Rule
 ) -> tuple[list[float], list[Line]]:
-    """Return the chance of each row to keep a rule by accident, and the rows that break it."""
     chances, broken = [], []
     for line in rows:
         if not all(name in line.cells for name in pair):

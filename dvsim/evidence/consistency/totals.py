@@ -32,8 +32,6 @@ WORD = 8  # bytes
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Whole numbers of events per message, by size."""
-
     odds: float
     receivers: int
     whole: Mapping[int, int]
@@ -104,7 +102,6 @@ def find_pieces(
 def _whole(
     totals: Mapping[int, Sequence[float]], workloads: Mapping[int, Workload], receivers: int
 ) -> _Pieces | None:
-    """Return how near the ratios are to whole numbers, if a message goes to one of so many."""
     whole, furthest = {}, 0.0
     for size in sorted(totals):
         ratio = math.fsum(totals[size]) / len(totals[size]) * receivers / workloads[size].messages
@@ -118,7 +115,6 @@ def _whole(
 
 
 def _piece_bytes(whole: Mapping[int, int]) -> tuple[int, int]:
-    """Return the smallest and largest P with ``ceil(size / P)`` pieces for all sizes."""
     low = max(math.ceil(size / number) for size, number in whole.items())
     bounds = [math.ceil(size / (number - 1)) - 1 for size, number in whole.items() if number > 1]
     return low, min(bounds)
@@ -127,7 +123,6 @@ def _piece_bytes(whole: Mapping[int, int]) -> tuple[int, int]:
 def _refined(
     size: int, ratios: Sequence[float], iterations: int, piece: tuple[int, int], factor: int | None
 ) -> tuple[str, int, int]:
-    """Return what a size of many pieces says about P: a text, and the range that is left."""
     low, high = piece
     allowed = range(math.ceil(size / high), math.ceil(size / low) + 1)
     fits = {}

@@ -113,12 +113,10 @@ def _above_zero(value: object) -> float:
 
 
 def _for_all(check: Callable[[object], str]) -> Callable[[object], object]:
-    """Let a text stand for a table of texts by transport, under an empty key."""
     return lambda value: value if isinstance(value, dict) else {"": check(value)}
 
 
 def _pairs(value: object) -> list[tuple[str, int]]:
-    """Return the pairs of ``[8, 2048]`` or ``["r1:8", "r1:2048"]``."""
     pairs = []
     for item in value if isinstance(value, list) else [value]:
         match = re.fullmatch(r"(?:(.*):)?(\d+)", str(item))

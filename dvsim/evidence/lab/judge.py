@@ -169,7 +169,6 @@ def _middle(case: Compared) -> float | None:
 def _fitted_columns(
     results: Sequence[Run | PointsStudy], data: LabData
 ) -> dict[str, tuple[str, ...]]:
-    """Return the fitted columns by scenario, of those that name this very file."""
     return {
         result.scenario.name: result.scenario.reference.fitted
         for result in results
@@ -189,7 +188,6 @@ def _split(
 
 
 def _provenance(about: About) -> dict[str, str]:
-    """Return what is known of a measurement, and what is not."""
     values = {name: getattr(about, name) for name in ASKED}
     known = {
         name: NOT_STATED if value is None else f"{value:g}" if name == "rounding" else str(value)
@@ -199,7 +197,6 @@ def _provenance(about: About) -> dict[str, str]:
 
 
 def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
-    """Yield what these data cannot show."""
     about, labels = data.about, {case.series for case in cases}
     if len({series[-1] for series in labels}) < 2:
         yield "one run of each case: the spread from run to run of the laboratory is not in them"
@@ -226,7 +223,6 @@ def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
 
 
 def _named_in_vain(data: LabData, matched: Matched) -> Iterator[str]:
-    """Yield what was called fitted and is no case: a slip there would make a fit a prediction."""
     cases = [*data.cases, *(pair.case for pair in matched.pairs)]
     known = {(label, case.message_bytes) for case in cases for label in (case.label, "")}
     for label, size in data.about.fitted or ():

@@ -90,7 +90,6 @@ def systems_of(scenarios: Iterable[Any]) -> list[Sampled]:
 
 
 def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
-    """Refuse a case without a size that meets several sizes."""
     sizes = {scenario.workload.message_bytes for scenario in systems_of(scenarios)}
     nameless = [case for case in data.cases if case.message_bytes is None]
     if len(sizes) > 1 and nameless:
@@ -111,7 +110,6 @@ def is_reference(scenario: Spec, data: LabData) -> bool:
 
 
 def _as_declared(case: Case, scenario: Sampled, data: LabData) -> Case:
-    """Return a case whose samples are what the scenario says of its own published data."""
     if case.sample.kind == NOT_STATED and is_reference(scenario, data):
         return replace(case, sample=probe_sample(scenario))
     return case
@@ -143,7 +141,6 @@ def own_metrics(scenarios: Iterable[Spec]) -> dict[str, str]:
 
 
 def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | None) -> str:
-    """Return why a system has nothing beside a case, as `why_not`."""
     named = {"", scenario.system.transport, scenario.system.cards["card"].name}
     named |= {scenario.reference.transport} if scenario.reference else set()
     if case.keys.get("transport", "") not in named:
@@ -194,7 +191,6 @@ def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str
 
 
 def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
-    """Return why there is not one point for a case; empty if there is."""
     if not points:
         return f"{scenario.name} {NO_POINT}{_unlike(scenario, case)}"
     candidates = [
@@ -217,7 +213,6 @@ def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
 
 
 def _unlike(scenario: Spec, case: Case) -> str:
-    """Return the first key of a case whose value no point has, with those that there are."""
     for key, text in case.keys.items():
         values = [setting.get(key) for setting in map(scenario.at, range(len(scenario.points)))]
         if all(value is not None and not _is(value, text) for value in values):
@@ -255,18 +250,12 @@ def _is(value: object, text: str) -> bool:
 
 
 def _again(lab: Sample, own: Sample) -> float | None:
-    """Return the interval in which a run must be counted again; None if it need, or can, not."""
     if lab.kind != "interval" or lab.alike(own):
         return None
     return lab.size if own.kind == "batch" or own.size < lab.size else None
 
 
 def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
-    """Return the case with those of its statistics that may be compared.
-
-    Raises:
-        ScenarioError: If samples are unlike and `taken` does not say how to compare them.
-    """
     if taken == "same" or case.sample.alike(own):
         return case
     mean = {name: value for name, value in case.statistics.items() if name == "mean"}
@@ -291,7 +280,6 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
 
 
 def _check_column(scenarios: Sequence[Spec], data: LabData) -> None:
-    """Refuse a column of ``[lab]`` that no scenario has."""
     about = data.about
     columns = [name for system in systems_of(scenarios) for name in system.probe.columns]
     known = list(dict.fromkeys([*columns, SUM])) if columns else []
@@ -304,7 +292,6 @@ def _check_column(scenarios: Sequence[Spec], data: LabData) -> None:
 
 
 def _nothing(scenarios: Sequence[Spec], data: LabData, case: Case, reason: str) -> ScenarioError:
-    """Return the fault that no case was simulated, with the nearest size if sizes differ."""
     points = [scenario.at(point) for scenario in scenarios for point in range(len(scenario.points))]
     sizes = {size for point in points if isinstance(size := point.get("message_bytes"), int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}

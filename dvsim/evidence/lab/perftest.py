@@ -74,8 +74,6 @@ def is_perftest(text: str) -> bool:
 
 @dataclass
 class _Log:
-    """What was read of one run of one program."""
-
     began: bool = False  # whether the log has the lines of its start
     times: list[float] = field(default_factory=list)
     rates: dict[Metric, list[float]] = field(default_factory=dict)
@@ -92,7 +90,6 @@ class _Log:
         rates: list[tuple[str, str]],
         latencies: list[tuple[str, ...]],
     ) -> None:
-        """Take an interval, which has the rates and latencies of the first, or was cut."""
         names = [word for word, _ in rates], [word for _, word, *_ in latencies]
         known = self.known or names
         known = known[0], known[1] or names[1]
@@ -113,7 +110,6 @@ class _Log:
 
     @property
     def interval(self) -> float | None:
-        """Seconds of an interval; None of a single one whose begin was cut off."""
         whole = self.began or (self.times and self.times[0] < SECOND)
         steps = np.diff([0.0, *self.times] if whole else self.times)
         return round(float(np.median(steps)), 1) if steps.size else None
@@ -195,7 +191,6 @@ def _beside(
     name: tuple[str, str],
     wrong: Callable[..., ScenarioError],
 ) -> bool:
-    """Take a line of the start or of the end of a run; say whether it was one."""
     begins = re.search(r"starting (consumer|producer)", line) is not None
     average, total = _AVERAGE.search(line), _LATENCY.search(line)
     if "min/" not in line or "msg/s" in line:
@@ -214,14 +209,12 @@ def _beside(
 
 
 def _program(line: str) -> tuple[str, str]:
-    """Return which program wrote a line: what Docker Compose puts before it, and its id."""
     before = re.match(r"(?:\[pod/)?([\w./-]+?)\]?\s*\|", line)
     own = re.search(r"\bid: ([^,]+),", line)
     return before[1] if before else "", own[1] if own else ""
 
 
 def _elapsed(line: str) -> tuple[float, str] | None:
-    """Return when an interval of the compact format ended, in seconds, and the rest of its line."""
     match = _COMPACT.search(line) if "msg/s" in line else None
     if match is None or ":" in match[0]:
         return None
@@ -239,7 +232,6 @@ def _elapsed(line: str) -> tuple[float, str] | None:
 def _compact(
     rest: str, heads: list[str], wrong: Callable[..., ScenarioError]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, ...]]]:
-    """Return rates and latencies of a line of the compact format, whose names stand above."""
     kinds = [word for word in heads if word in {"consumer", "confirm"}] or ["consumer"]
     names = [word for word in heads if word not in {"consumer", "confirm", "latency"}]
     rates = re.findall(rf"({_N}|\S+) msg/s", rest)
@@ -287,7 +279,6 @@ def _read_csv(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) ->
 
 
 def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> float:
-    """Return a time, which has three decimals after a sign of any country."""
     plain = re.sub(r"[.,](?=.*[.,])", "", text).replace(",", ".")
     if wrong is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain):
         raise wrong(f"'{text}' is not a number of 0 or more", "time (s)")
@@ -295,7 +286,6 @@ def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> fl
 
 
 def _number(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
-    """Return a rate: PerfTest gives no third decimal, so a sign before three digits groups them."""
     text = text.strip()
     known = readings(text)
     if not known or text.startswith("-"):
@@ -306,7 +296,6 @@ def _number(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
 def _latency(
     wrong: Callable[..., ScenarioError], quantity: tuple[str, ...], names: str
 ) -> dict[Metric, dict[str, float]]:
-    """Return the quantiles of a latency in seconds; nothing if there were no messages."""
     before, kind, behind, text, unit = quantity
     values = [_signed(wrong, kind, cell.strip()) for cell in text.split("/")]
     words = (before or behind or names or NAMES.get(len(values), "")).split("/")
@@ -332,7 +321,6 @@ def _signed(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
 
 
 def _summed(path: Path, runs: Mapping[str, _Log]) -> _Log:
-    """Return the rates of all programs together, in the intervals that all of them have."""
     step = next((log.interval for log in runs.values() if log.interval), 1.0)
     total = _Log()
     for metric in dict.fromkeys(metric for log in runs.values() for metric in log.rates):
@@ -385,7 +373,6 @@ def _latency_cases(log: _Log, case: Callable[..., Case]) -> Iterator[Case]:
 
 
 def _middle(intervals: list[dict[str, float]]) -> dict[str, float]:
-    """Return the median over intervals of each statistic; minimum and maximum are those of all."""
     of_all = {"min": np.min, "max": np.max}
     return {
         name: float(of_all.get(name, np.median)([item[name] for item in intervals if name in item]))

@@ -108,7 +108,6 @@ def by_series(cases: Sequence[Compared]) -> dict[tuple[str, ...], list[Compared]
 
 
 def _pairs(cases: Sequence[Compared]) -> Iterator[tuple[list[Compared], list[Compared]]]:
-    """Yield pairs of series of one metric that differ in more than the number of the run."""
     for item, other in combinations(by_series(cases).values(), 2):
         first, second = item[0].series, other[0].series
         alike = len(first) == len(second) and first[0] == second[0] and first[-1] == second[-1]
@@ -186,5 +185,4 @@ def baseline(cases: Sequence[Compared]) -> Baseline | None:
 
 
 def _time(case: Compared, value: float) -> float:
-    """Return seconds for a message: a latency, or what is left between two of a rate."""
     return value if case.unit == "s" else case.per_message / value

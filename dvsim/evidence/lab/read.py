@@ -86,7 +86,6 @@ class _Meta(Table):
 
 
 def _about(data: Path, named: Path | None) -> About:
-    """Return what ``[lab]`` of a TOML file says: of `named`, or of the one beside the data."""
     path = named or data.with_suffix(".toml")
     if named is None and not is_file(path):
         return About()

@@ -118,7 +118,6 @@ def rates(
 
 
 def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Floats:
-    """Return the rates of an iteration, all receivers of it together, in other intervals."""
     begin = rows["start_ps"].min() / PS_PER_S
     end = (rows["start_ps"] + rows["duration_ps"]).max() / PS_PER_S
     parts = [

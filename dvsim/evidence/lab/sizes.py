@@ -66,7 +66,6 @@ def at_all_sizes(
 
 
 def _varied(scenario: Spec, data: LabData) -> Spec:
-    """Return a scenario of messaging that varies its size over the sizes of the data, if it can."""
     sizes = {case.message_bytes for case in data.cases if case.message_bytes}
     own = next((table[SIZE] for table in scenario.vary if list(table) == [SIZE]), ())
     if not messages_through_points(scenario) or not own or sizes <= set(own):
@@ -78,7 +77,6 @@ def _varied(scenario: Spec, data: LabData) -> Spec:
 
 
 def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
-    """Return a scenario with messages of another size, after how far that is from its own."""
     size = case.message_bytes
     if size is None or size < 1:
         return []

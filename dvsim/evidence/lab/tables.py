@@ -90,7 +90,6 @@ def _summary_cases(
     own: Mapping[str, str],
     faults: list[Fault],
 ) -> list[Case]:
-    """Return the cases of a summary: those numbers that agree in all that tells cases apart."""
     found: dict[tuple[Any, ...], dict[str, tuple[float, float, float, Number]]] = {}
     for number in given:
         wrong = partial(sheet.fault, number.line)
@@ -183,7 +182,6 @@ def _measured(
     own: Mapping[str, str],
     faults: list[Fault],
 ) -> tuple[str, float] | None:
-    """Return what a number is of, and the factor from its unit to that of the metric."""
     known, name, of_column = [*METRICS, *own], number.row.get("metric", ""), number.unit
     if name and name not in known:
         said = f"'{name}' is no metric; they are {', '.join(known)}"
@@ -212,7 +210,6 @@ def _measured(
 def _own(
     sheet: Sheet, number: Number, written: str | None, unit: str, faults: list[Fault]
 ) -> tuple[str, float] | None:
-    """Return a metric that a kind has itself, and the factor from its unit or another time."""
     times = UNITS["time"]
     if written in (None, unit):
         return number.name, 1.0
@@ -231,7 +228,6 @@ def _unit(
     of_column: str | None,
     faults: list[Fault],
 ) -> Unit | None:
-    """Return the unit of a cell: its own, or that of its column, of the same dimension."""
     if in_cell is None and of_column is None:
         said = "its unit is nowhere stated; write it into the heading, such as "
         said += f"'{heading} (msg/s)', or unit = \"msg/s\" into [lab] of a TOML file beside it"
@@ -279,7 +275,6 @@ def _label(row: Mapping[str, str]) -> str:
 def _sample_cases(
     sheet: Sheet, quick: pd.DataFrame | None, about: About, faults: list[Fault]
 ) -> list[Case]:
-    """Return a case for each column of samples, size and run."""
     import pandas as pd
 
     named = {name: split_heading(name) for name in sheet.headings}
@@ -357,7 +352,6 @@ def _grouped(sheet: Sheet) -> list[str]:
 def _sample_rows(
     sheet: Sheet, value: str, grouped: Sequence[str], unit: Unit, written: str, faults: list[Fault]
 ) -> Iterator[tuple[float | str, ...]]:
-    """Yield each sample in the unit of its column, NaN where there is none, and its group."""
     factors: dict[str, float | None] = {"": 1.0}
     last = sheet.rows[-1][0]
     for line, cells in sheet.cells:
@@ -378,7 +372,6 @@ def _sample_rows(
 
 
 def _in_blocks(path: Path, own: Collection[str]) -> tuple[Sheet, pd.DataFrame] | None:
-    """Return the headings and samples of a large file; None if Arrow cannot say what is in it."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet

@@ -107,7 +107,6 @@ def _moved(before: float, after: float | None) -> bool:
 
 
 def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]:
-    """Return the value of each claim that has one."""
     evidence = Evidence({}, (), studies)
     results = {}
     for id_, entry in source.items():
@@ -123,8 +122,6 @@ def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]
 
 
 def _changed(scenario: Spec, same: Same) -> Spec:
-    """Return a scenario with one parameter larger on every card that has it."""
-
     def change(item: Any) -> Any:  # noqa: ANN401 - a card, or another value of a key
         return _changed_card(same, item) if isinstance(item, Card) else item
 

@@ -81,7 +81,6 @@ def weighed(ledger: Ledger) -> Iterator[str]:
 
 
 def _open(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
-    """Yield the claims that are not confirmed, with the reason of each."""
     results = [claim for claim in claims if claim.verdict != "confirmed"]
     yield from ("", "Not confirmed:", "") if results else ()
     for claim in results:
@@ -105,7 +104,6 @@ def _source(source: str, claims: Sequence[ClaimVerdict]) -> Iterator[str]:
 
 
 def _note(claim: ClaimVerdict) -> Iterator[str]:
-    """Yield what stands below the table: why, by what, and the command."""
     where = f"section {claim.section}" if claim.section[:1].isdigit() else claim.section
     said_by = ", ".join(part for part in (claim.source, where) if part)
     yield from ("", f"### {claim.id}", "", f"{claim.text}: **{claim.verdict}** ({said_by}).", "")

@@ -112,7 +112,6 @@ def free_parameters(scenarios: Iterable[Spec]) -> dict[str, tuple[str, ...]]:
 
 
 def _numbers(card: str, parameter: Parameter) -> Iterator[str]:
-    """Yield the numbers of a parameter by name."""
     name, value = f"{card} {parameter.name}", parameter.value
     if not isinstance(value, Law) or value.fixed_ps or not value.per_byte_fs:
         yield name
@@ -184,7 +183,6 @@ def _parameters(scenarios: Iterable[Spec]) -> list[Goal]:
 
 
 def _apart(row: Row, other: Others) -> float | None:
-    """Return ln(other run / this run) as published; None if there is no other, or it is zero."""
     results = [
         value
         for (scenario, statistic, column), value in other.items()
@@ -194,7 +192,6 @@ def _apart(row: Row, other: Others) -> float | None:
 
 
 def _outside(column: ColumnVerdict) -> float:
-    """Return how far the share of empty intervals is from what the quantiles allow."""
     if column.empty_share is None or column.empty_bounds is None:
         return 1.0
     low, high = column.empty_bounds

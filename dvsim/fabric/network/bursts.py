@@ -110,7 +110,6 @@ class BurstTable:
         return worst
 
     def _measured(self, at_work: int, slots: int) -> tuple[float, float]:
-        """Send so many slots' worth along the first flows; return the mean first and last slots."""
         simulation, words = self._sample.start(injection="given"), slots * self._sample.planes
         for number, flow in enumerate(self.flows[:at_work]):
             simulation.send(flow.source, flow.to, words, number)

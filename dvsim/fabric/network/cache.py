@@ -52,7 +52,6 @@ def folder() -> Path:
 
 @cache
 def _room() -> str:
-    """Return a digest of the files of this room, which draw the traffic and read the counts."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

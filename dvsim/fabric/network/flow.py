@@ -174,19 +174,16 @@ def sample_of(network: Network) -> Network:
 
 
 def _settling(network: Network) -> int:
-    """Return slots after which a network is taken to have settled: some times the longest way."""
     way = 2 * network.levels * (2 * network.switch.cylinders + network.link)
     return 100 + 4 * way
 
 
 def _climbs(shape: Tree) -> list[float]:
-    """Return the share of the packets that climb to each level."""
     reach = [0, *(shape.reach(level) for level in range(shape.levels))]
     return [(reach[level + 1] - reach[level]) / shape.ports for level in range(shape.levels)]
 
 
 def _along(shape: Tree, first: Unit, units: tuple[Unit, ...], name: str) -> list[Floats]:
-    """Return the distribution over all switches of a packet that climbs to level 0, 1 and so on."""
     stretches = []
     for climbed in range(shape.levels):
         way = [*range(climbed + 1), *reversed(range(climbed))]
@@ -198,12 +195,10 @@ def _along(shape: Tree, first: Unit, units: tuple[Unit, ...], name: str) -> list
 
 
 def _counts(network: Network, offer: Offer, slots: int, estimated: Estimate) -> NetworkCounts:
-    """Return the counts that are expected."""
     inputs, load = network.ports * network.planes, offer.load or 0.0
     ends = (network.planes, network.ports)
 
     def at(rate: float) -> npt.NDArray[np.int64]:
-        """Whole packets at each port, as alike as they can be."""
         per_port, more = divmod(round(rate * slots * inputs), inputs)
         flat = np.full(inputs, per_port, dtype=np.int64)
         flat[:more] += 1
@@ -247,7 +242,6 @@ def _counts(network: Network, offer: Offer, slots: int, estimated: Estimate) -> 
 
 
 def _whole(shares: Floats, packets: int) -> npt.NDArray[np.int64]:
-    """Return whole packets by value that add up to `packets`: the sums up to each are rounded."""
     sums: npt.NDArray[np.int64] = np.rint(
         np.cumsum(shares) / max(shares.sum(), 1e-300) * packets
     ).astype(np.int64)

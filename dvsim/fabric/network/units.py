@@ -176,7 +176,6 @@ def _document(counts: NetworkCounts, part: Part, injection: str) -> dict[str, An
 
 
 def _traffic(part: Part, ports: int, planes: int, load: float) -> tuple[Ints, Ints, Ints]:
-    """Draw what arrives: slots, plane * ports + input, outputs."""
     random = np.random.Generator(np.random.PCG64(SEED))
     rates = np.full(ports, load * part.below)
     rates[part.down :] = load * part.up

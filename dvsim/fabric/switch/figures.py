@@ -156,7 +156,6 @@ class Figures(ABC):
         return f"<{type(self).__name__} {', '.join(parts)}{marked}>"
 
     def _repr_html_(self) -> str:
-        """Show the run in a notebook, with the histogram of its latency."""
         picture = histogram(self.latency, "latency in slots")
         return block(repr(self).strip("<>"), self.notes, picture)
 

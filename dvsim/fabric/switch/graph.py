@@ -45,7 +45,6 @@ def graph(switch: Switch, seed: int = 1) -> nx.DiGraph:
 
 
 def _mark(built: nx.DiGraph, switch: Switch) -> None:
-    """Put ports and faults on the nodes; an attribute is there only where it holds."""
     last = switch.cylinders - 1
     for angle in range(switch.angles):
         for height in range(switch.height):

@@ -53,7 +53,6 @@ TOLERANCE = 1e-9
 
 
 def _check(height: int, angles: int, exit: str) -> int:
-    """Return log2 of the height, which may be larger than what can be simulated."""
     whole("height", height, 2)
     if height & (height - 1):
         raise ValueError(f"height must be a power of two, is {height}")
@@ -63,7 +62,6 @@ def _check(height: int, angles: int, exit: str) -> int:
 
 
 def _staying(n: int, angles: int, throughput: float, exit: str) -> npt.NDArray[np.float64]:
-    """Return y_0 .. y_n; infinite from the first cylinder that cannot carry the throughput."""
     y = np.full(n + 1, math.inf)
     y[n] = throughput * (angles - 1) / 2 if exit == "angle" else 0.0
     for c in range(n - 1, -1, -1):

@@ -71,7 +71,6 @@ class Batches:
         return tuple(notes)
 
     def _grown(self) -> float:
-        """Return by how much the queues of the kind that grew most did; 0 if chance may do that."""
         count, quarter = len(self.queued), len(self.queued) // 4
         if count < 2 * FEWEST:
             return 0.0
@@ -85,5 +84,4 @@ class Batches:
 
 
 def _variance(batches: npt.NDArray[np.float64]) -> float:
-    """Return the variance of a batch, from neighbours, so that a trend does not hide in it."""
     return float(np.mean(np.diff(batches) ** 2)) / 2

@@ -77,7 +77,6 @@ class Stepping:
         self.batches = Batches(waiting_before=waiting)
 
     def _call(self, end: int) -> None:
-        """Make one call of the core, not beyond `end` nor the present batch; measure how long."""
         batch_end = self.counted_from + self.batches.end
         chunk = min(end, batch_end, self.now + self._chunk) - self.now
         begin = time.perf_counter()
@@ -89,7 +88,6 @@ class Stepping:
             self._chunk *= 2
 
     def _step(self, slots: int) -> None:
-        """Run slots of one batch in one call of the core."""
         try:
             ran = self._advance(slots)
         except BaseException:  # most often Ctrl-C, raised when the core had run the slots
@@ -98,7 +96,6 @@ class Stepping:
         self._ran(ran)
 
     def _ran(self, slots: int) -> None:
-        """Take note of what a call of the core has done."""
         if slots == 0:
             return
         self.now += slots
@@ -107,11 +104,9 @@ class Stepping:
         self._collect()
 
     def _queued(self) -> npt.ArrayLike:
-        """Return the packets in inner queues, summed over slots since the reset, by kind."""
         return ()
 
     def _advance(self, slots: int) -> int:
-        """Call the core; return the slots that it ran."""
         self._core.run(slots)
         return slots
 

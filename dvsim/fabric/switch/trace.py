@@ -63,7 +63,6 @@ def read_trace(
 
 
 def _wrong(message: str, place: str = "trace:") -> ArgumentError:
-    """Return the error of a trace, after the place where it is wrong."""
     return ArgumentError("trace", message, place)
 
 
@@ -122,7 +121,6 @@ def _check(
     at_once: int,
     position: Callable[[int], str],
 ) -> None:
-    """Say what is wrong with the first wrong packet."""
     ports = inputs.size
     before = np.concatenate([trace.slot[:1], trace.slot[:-1]])
     no_port = (trace.input < 0) | (trace.input >= ports)

@@ -74,7 +74,6 @@ def crossing_of(
 
 
 def _shuffled(count: int, draws: npt.NDArray[np.uint64]) -> Ints:
-    """Fisher and Yates, from the last place down; a place is drawn by multiply and shift."""
     remaining = np.arange(count, 0, -1, dtype=np.uint64)
     chosen = ((draws >> np.uint64(32)) * remaining >> np.uint64(32)).tolist()
     values = list(range(count))

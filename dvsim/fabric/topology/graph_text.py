@@ -103,7 +103,6 @@ def _json(data: Mapping[str, Any]) -> str:
 
 
 def _listed(items: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """Yield objects with commas between them, so that a large graph is never one text."""
     before = None
     for item in items:
         if before is not None:

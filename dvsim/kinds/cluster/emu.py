@@ -95,7 +95,6 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
 
 
 def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
-    """Yield what only the model does."""
     seconds = scenario.workload.seconds
     limits = [event for event in scenario.happening if event.what in ALARMS]
     for event in limits:
@@ -169,7 +168,6 @@ def _runs(
 
 @contextmanager
 def _place(emulation: Emulation, nodes: int) -> Iterator[Place]:
-    """Start private nodes and end them again, or take the user's."""
     if emulation.urls:
         user, password = credentials_of(emulation.credentials)
         yield Place(tuple(Target(url, user, password) for url in emulation.urls))

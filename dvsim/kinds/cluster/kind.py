@@ -161,7 +161,6 @@ def _are(nodes: int) -> str:
 
 
 def _closed(scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what asks for an open loop where there is none."""
     if scenario.system.nodes > scenario.copies or scenario.workload.queues > 1:
         message = "missing; only one queue with a copy on each node runs without"
         yield ("workload", "rate"), message

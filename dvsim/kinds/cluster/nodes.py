@@ -143,7 +143,6 @@ class Nodes:
         return Passed(rate, state.given, delays + emptied(wait, ENDS, phases), busy)
 
     def _power(self, state: State, normal: Floats) -> Floats:
-        """Return the scheduler seconds that each node has, less what its disk costs."""
         jitter: float = self.capacity.host["jitter"]
         all_of_them = schedulers(self.capacity.host)
         disk = self.capacity.disk_work(state.uses)
@@ -152,7 +151,6 @@ class Nodes:
         return alive
 
     def _caught_up(self, state: State, power: Floats) -> Floats:
-        """Spend up to a quarter of a node's power on entries that it missed while it was dead."""
         if self.capacity.kind not in ("quorum", "stream"):
             return power
         if not self.shares.alive.all():
@@ -166,7 +164,6 @@ class Nodes:
         return left
 
     def _logged(self, state: State, taken: Floats, rate: float) -> tuple[Floats, Floats]:
-        """Return what is safe in the logs in each step, and how long that takes."""
         logs, members = self.capacity.logs, self.capacity.members
         most = np.array([1 / log.entry for log in logs])
         can = most / np.maximum(members, NOTHING) * self.shares.led
@@ -178,19 +175,16 @@ class Nodes:
         return safe, delays
 
     def _chunk(self, rate: float) -> float:
-        """Return the seconds in which a chunk of a stream is written."""
         capacity = self.capacity
         return Chunks.of(capacity.volume, capacity.size).cycle(rate, capacity.queues)
 
     def _kept(self, state: State) -> float:
-        """Return the share of messages that no consumer has before they are written."""
         if self.capacity.kind == "stream":
             return 1.0
         late = float(state.queues.sum()) / max(state.given, 1.0)
         return float(min(1.0, late / (self.capacity.rabbit["flush_interval"] * PS)))
 
     def _write(self, state: State, rate: float) -> None:
-        """Work out what each node writes, how full it is, and whether that stops publishers."""
         capacity, followed = self.capacity, self.shares.followed
         rabbit, volume = capacity.rabbit, capacity.volume
         backlog = state.queues + state.queues.sum() * followed
@@ -209,7 +203,6 @@ class Nodes:
 
 
 def _through(before: Floats, arrivals: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """Return what comes through servers of some rates in each step, and what waits after it."""
     wait = waits(before, arrivals, np.broadcast_to(rates * STEP, arrivals.shape))
     return passed(before, arrivals, wait), wait
 

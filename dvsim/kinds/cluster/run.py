@@ -98,8 +98,6 @@ def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
 
 
 class _Death:
-    """Nodes that die, and what became of the queues that they led."""
-
     def __init__(self, during: range, noticed: int, victims: range) -> None:
         self.begin, self.end, self.victims = during.start, during.stop, victims
         self.elected = min(self.begin + noticed, self.end)
@@ -133,7 +131,6 @@ class _Run:
         self.deaths = [_Death(during, noticed, nodes) for during, nodes in deaths_of(scenario)]
 
     def all(self) -> Plain:
-        """Run all seconds and say what became of each message."""
         workload, state = self.scenario.workload, self.state
         for number in range(workload.seconds):
             for death in self.deaths:
@@ -149,7 +146,6 @@ class _Run:
         return Plain(numbers, notes=unsettled(numbers))
 
     def _happen(self, death: _Death, number: int) -> None:
-        """Kill nodes, elect leaders when that was noticed, bring nodes back."""
         if number == death.begin:
             death.orphans = [np.flatnonzero(self.place.leaders == node) for node in death.victims]
             self._lose(slice(death.victims.start, death.victims.stop))
@@ -183,7 +179,6 @@ class _Run:
         state.processors[victims] = state.logs[victims] = 0
 
     def _move(self) -> None:
-        """Give what waits in queues of the dead to those who lead them now."""
         queues = self.state.queues.copy()
         for death in self.deaths:
             for node, orphans in zip(death.victims, death.orphans, strict=False):
@@ -198,7 +193,6 @@ class _Run:
         self.state.queues = queues
 
     def _second(self, number: int) -> None:
-        """Publish, take, write and deliver for a second."""
         scenario, state, sums = self.scenario, self.state, self.sums
         work = scenario.workload
         published = (work.rate or 0.0) * factor_of(scenario, "peak", number)
@@ -232,7 +226,6 @@ class _Run:
             raise RunFailed(message)
 
     def _note(self, number: int, admitted: Floats, passed: Passed) -> None:
-        """Note how long messages take from their intended times."""
         sums, led = self.sums, self.nodes.shares.led
         course = sums.admitted + np.cumsum(admitted) * led.sum()
         sums.admitted = float(course[-1])

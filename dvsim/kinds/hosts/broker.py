@@ -131,7 +131,6 @@ class Node:
         return hop.arrive
 
     def _deliver(self, targets: list[Arrive]) -> None:
-        """Make the queues: one for all consumers, or one for each."""
         system, send = self._setting.system, self._port["send"]
         laws = [self._card["deliver"], sent_by(send)]
         frame = self._traffic.frame
@@ -185,7 +184,6 @@ class Node:
         safe(messages)
 
     def _route(self, messages: int) -> None:
-        """Put messages into queues."""
         self.routed.add(messages)
         frame = self._traffic.frame
         if self._queue is not None:

@@ -65,11 +65,9 @@ class Queue:
         return min((n for n, is_free in enumerate(free) if is_free), key=self._turn)
 
     def _fullest_last(self, number: int) -> tuple[int, int]:
-        """Return a sort key: how much a consumer holds, in chunks, then whose turn it is."""
         return self.held[number] // CHUNK, self._turn(number)
 
     def _turn(self, number: int) -> int:
-        """Return how many come before a consumer in turn."""
         return (number - self._next) % len(self.held)
 
     def _look(self) -> None:
@@ -78,7 +76,6 @@ class Queue:
             self._woken.after(0)
 
     def _give(self, _: simpy.Event | None = None) -> None:
-        """Take a turn for a consumer that has room, or sleep."""
         chosen = self.choose() if self.waiting else None
         if chosen is None:
             self._asleep = True

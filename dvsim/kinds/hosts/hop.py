@@ -142,7 +142,6 @@ class Hop:
         self._sent.append((last, arrow))
 
     def _next(self, _: simpy.Event | None = None) -> None:
-        """Work on what there is, or sleep."""
         if self._given == self._taken:
             self._asleep = True
         else:
@@ -161,7 +160,6 @@ class Hop:
             self._shared.ask(self._priority, self._work)
 
     def _work(self, _: simpy.Event | None = None) -> None:
-        """Take a batch and work."""
         before, frame = self._taken, self.frame
         took = min(self._limit, self._given - before)
         self._taken = before + took
@@ -172,7 +170,6 @@ class Hop:
         self._end.after(work)
 
     def _ended(self, _: simpy.Event) -> None:
-        """Pass a batch on."""
         took, messages = self._batch
         self.busy_ps += self._work_ps
         self.messages += messages

@@ -130,7 +130,6 @@ class MessagingKind(PointsKind):
 
 
 def _broker(scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what cannot be with a broker."""
     system = scenario.system
     held, batch = system.prefetch, system.acknowledge
     if (held is None) != (batch is None):

@@ -114,7 +114,6 @@ def grain(setting: MessagingScenario) -> int:
 
 
 def _ping(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) -> dict[str, float]:
-    """Send one message at a time and return its latencies."""
     flow = setting.workload
     connect: int = setting.cards["link"]["connect"]
     begun, publisher, consumer = Course(clock), system.publishers[0], system.consumers[0]
@@ -140,7 +139,6 @@ def _ping(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) ->
 
 
 def _flow(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) -> dict[str, float]:
-    """Publish as fast as it goes, and return rates and latencies."""
     flow = setting.workload
     _start(setting, system)
     courses = [consumer.consumed for consumer in system.consumers]
@@ -176,7 +174,6 @@ def _flow(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) ->
 
 
 def _start(setting: MessagingScenario, system: Peers | Brokered) -> None:
-    """Let the publishers begin: each with its share of the messages and of the rate."""
     flow, publishers = setting.workload, system.publishers
     for number, publisher in enumerate(publishers):
         messages = share(flow.messages, len(publishers), number)
@@ -187,7 +184,6 @@ def _start(setting: MessagingScenario, system: Peers | Brokered) -> None:
 
 
 def _until(clock: Clock, over: Callable[[], bool], courses: Iterable[Course]) -> simpy.Event:
-    """Return the event that a condition holds; it is looked at when a course goes on."""
     event = simpy.Event(clock)
 
     def look() -> None:
@@ -200,7 +196,6 @@ def _until(clock: Clock, over: Callable[[], bool], courses: Iterable[Course]) ->
 
 
 def _metrics(taken: float, out: float, setting: MessagingScenario) -> dict[str, float]:
-    """Return the metrics of rates; all others are not a number yet."""
     size, flow = setting.workload.message_bytes, setting.workload
     streams = flow.streams if setting.peer else flow.consumers
     return {
@@ -225,7 +220,6 @@ def _quantiles(spent: Floats, mean: str) -> dict[str, float]:
 
 
 def _check(setting: MessagingScenario, system: Peers | Brokered) -> None:
-    """See that as many messages came out as went in."""
     asked = setting.workload.messages
     begun = sum(publisher.begun.messages for publisher in system.publishers)
     passed = sum(publisher.passed.messages for publisher in system.publishers)

@@ -137,7 +137,6 @@ class Brokered:
         return messages * copies
 
     def _node(self, number: int, members: list[int], leaves: list[Node] | None = None) -> Node:
-        """Make a node with its consumers, and the nodes that it hands on to."""
         clock, traffic = self._clock, self._traffic
         away = Turns(clock)
         targets: list[Arrive] = [self._consumer(member, away) for member in members]
@@ -156,7 +155,6 @@ class Brokered:
         return node
 
     def _consumer(self, member: int, port: Turns) -> Arrive:
-        """Make a consumer with its link, and return where its messages go."""
         flow, system = self._setting.workload, self._setting.system
         slower = (system.slowdown - 1) * member / max(1, flow.consumers - 1)
         consumer = Consumer(
@@ -183,7 +181,6 @@ class Brokered:
         return Machine(self._setting.cards["host"], name, 1, self._engine["threads"], self._draws)
 
     def _acknowledge(self, number: int, messages: int) -> None:
-        """Tell a publisher that its messages are safe."""
         self.safe.add(messages)
         allow = partial(self.publishers[number].allow, messages)
         delayed(self._clock, self._latency, allow)
@@ -193,6 +190,5 @@ class Brokered:
 
 
 def _threads(system: Peers | Brokered) -> list[Shared]:
-    """Return each thread of the clients, which shares nothing with another."""
     clients: list[Publisher | Consumer] = [*system.publishers, *system.consumers]
     return [Shared(hop.kind, [hop]) for client in clients for hop in client.hops]

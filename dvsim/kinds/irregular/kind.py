@@ -97,7 +97,6 @@ class IrregularKind(PointsKind):
 
 
 def _cards(system: WordsSystem) -> tuple[Any, Any]:
-    """Return the cards of the nodes and of what connects them, which `between` has asked for."""
     return system.host, system.link
 
 

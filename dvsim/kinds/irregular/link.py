@@ -35,7 +35,6 @@ def _buffered(work: WordsTable, link: Card) -> bool:
 def _moved(
     host: Card, link: Card, work: WordsTable, program: Program, words: float, crowd: float = 1.0
 ) -> Time:
-    """Return the time of the busiest node; `crowd` slows what is sent one by one."""
     share, cores, uneven = 1 - 1 / work.nodes, host["cores"], work.uneven
     local = words / work.nodes * uneven * host["read" if program.reads else "write"] * PS / cores
     remote = words * share

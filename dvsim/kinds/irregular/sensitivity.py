@@ -66,7 +66,6 @@ def with_sensitivity(study: PointsStudy, table: Table) -> Iterator[Table | str]:
 
 
 def _cells(scenario: Spec) -> Iterator[str]:
-    """Yield the factors of a point over a Data Vortex; nothing of others."""
     assert isinstance(scenario, IrregularScenario)
     link, host = scenario.system.link, scenario.system.host
     assert link is not None  # the kind has asked for both cards

@@ -34,7 +34,6 @@ def over_vortex(work: WordsTable, host: Card, card: Card) -> Time:
 
 
 def _moved(host: Card, card: Card, work: WordsTable, program: Program, words: float) -> Time:
-    """Return the time of the busiest node, of `words` elements of each."""
     share, cores = 1 - 1 / work.nodes, host["cores"]
     own = host["read" if program.reads else "write"]
     remote = words * share
@@ -53,7 +52,6 @@ def _moved(host: Card, card: Card, work: WordsTable, program: Program, words: fl
 
 
 def _enter_s(work: WordsTable, card: Card) -> float:
-    """Return the seconds in which a packet gets into its card."""
     size = WORD * (1 if work.headers == "cached" else 2)
     if work.sending != "buffer" or work.path == "pio":
         return float(size / card["pio_rate"])

@@ -55,7 +55,6 @@ class Broker(Stage):
         self._first_page: tuple[int, int] | None = None  # when, and messages queued until then
 
     def _usual_ps(self, card: Card, message_bytes: int, mtu: int) -> float:
-        """Return the median time of a message, before runs differ."""
         packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
         usual: float = card["service"].ps(message_bytes) + card["read_cost"] * packets
         return usual
@@ -102,7 +101,6 @@ class Broker(Stage):
         )
 
     def _page(self, messages: int) -> int:
-        """Add a batch to memory; return how long publishers are blocked while it is paged out."""
         self.resident_bytes += messages * self._queued_bytes
         self.memory_peak_bytes = max(self.memory_peak_bytes, self.resident_bytes)
         if self.resident_bytes < self._memory:
@@ -159,7 +157,6 @@ class ClusterBroker(Broker):
         return {what: whole * share for what, share in self.shares.items() if share}
 
     def _page(self, messages: int) -> int:
-        """See `Broker._page`: of a log only the index is in memory, and nothing is paged."""
         if self._in_memory:
             return super()._page(messages)
         self.resident_bytes += messages * self._index_bytes

@@ -31,8 +31,6 @@ def flow_error(card: Card, message_bytes: int, messages: int) -> float | None:
 
 
 class _Asked:
-    """A card by its values, so that equal ones are measured once."""
-
     def __init__(self, card: Card) -> None:
         self.card = card
         self._key = tuple((name, item.value) for name, item in sorted(card.parameters.items()))

@@ -76,7 +76,6 @@ def limits(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _copies(system: System) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what a cluster asks of its nodes beyond their number."""
     broker, receivers, nodes = system.broker, system.receivers, system.nodes
     if broker["queue"] == "classic" and system.copies > 1:
         message = "a classic queue has one copy; 'mirrored' has more"
@@ -93,7 +92,6 @@ def _copies(system: System) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _probe(document: Document, partial: bool) -> Iterator[Fault]:
-    """Compare the probe with what the transport can be sampled by."""
     kind, transport = document.at(("probe", "kind")), document.at(("system", "transport"))
     if kind not in ("interval", "batch"):
         return
@@ -106,7 +104,6 @@ def _probe(document: Document, partial: bool) -> Iterator[Fault]:
 
 
 def _loop(document: Document, partial: bool) -> Iterator[Fault]:
-    """Ask for an offered load in an open loop, and only there."""
     path = ("workload", "messages_per_second")
     loop, given = document.at(("loop",)), document.at(path) is not None
     if loop == "open" and not given and not partial:
@@ -116,7 +113,6 @@ def _loop(document: Document, partial: bool) -> Iterator[Fault]:
 
 
 def _roles(document: Document, partial: bool) -> Iterator[Fault]:
-    """Compare the cards with what the transport uses."""
     transport = document.at(("system", "transport"))
     if not isinstance(transport, str) or transport not in ROLES:
         return
@@ -141,7 +137,6 @@ def clustered(data: Mapping[str, Any]) -> bool:
 
 
 def _cluster(document: Document) -> Iterator[Fault]:
-    """Compare what is said of a cluster with whether there is one."""
     if clustered(document.data):
         return
     broker = _table(document.at(("system", "broker")))
@@ -154,7 +149,6 @@ def _cluster(document: Document) -> Iterator[Fault]:
 
 
 def _columns(document: Document) -> Iterator[Fault]:
-    """Compare the columns with the receivers and iterations that there are."""
     # a number that is itself a fault says nothing about the columns
     receivers = _count(document.at(("system", "receivers"))) or None
     iterations = _count(document.at(("workload", "iterations"))) or None
@@ -180,7 +174,6 @@ def _columns(document: Document) -> Iterator[Fault]:
 
 
 def _reference(document: Document, partial: bool) -> Iterator[Fault]:
-    """Look for what a comparison needs: data, tolerances and columns."""
     if document.at(("reference",)) is None:
         return
     if document.at(("tolerance",)) is None and not partial:
@@ -201,7 +194,6 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
 
 
 def _tolerance(document: Document, partial: bool) -> Iterator[Fault]:
-    """Ask for all tolerances, if there are any: one that was not declared is none."""
     table = document.at(("tolerance",))
     for name in Tolerance.__dataclass_fields__ if isinstance(table, dict) and not partial else ():
         if name not in table and nearest(name, table) is None:
@@ -209,12 +201,10 @@ def _tolerance(document: Document, partial: bool) -> Iterator[Fault]:
 
 
 def _is_published(file: str) -> bool:
-    """Say whether a table of that name is there; a path that leads elsewhere is no name."""
     return Path(file).name == file and find.is_file(find.reference_root() / file)
 
 
 def _published(document: Document, file: str) -> Iterator[Fault]:
-    """Look for the transport of a reference in its file."""
     try:
         known = transports(find.reference_root() / file)
     except ScenarioError as error:
@@ -278,7 +268,6 @@ def extent(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _full(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the volume of a cluster that cannot hold its queues, which nobody drains."""
     work, system = scenario.workload, scenario.system
     if system.host is None or system.storage is None or system.rabbit is None:
         return

@@ -70,7 +70,6 @@ class AmqpSocket(Stage):
 def _card_and_ring(
     card: Card, size: int, threads: int, fidelity: str
 ) -> tuple[VortexCard, DramRing]:
-    """Return card and ring of a node: word by word with fidelity ``cycle``, else as flows."""
     ring, buffers = card["ring"], card["ring_buffers"]
     if fidelity == "cycle":
         by_words = WordCard(card, size, buffers)
@@ -138,7 +137,6 @@ class ReceivingNode:
         )
 
     def _poll_thread(self) -> Process:
-        """Give a credit at the first poll that finds a free buffer and no burst under way."""
         while self.sent < self._messages:
             yield self._free.get()
             yield self._received
@@ -149,7 +147,6 @@ class ReceivingNode:
             yield self._received
 
     def _sender(self) -> Process:
-        """Answer each credit with a burst, until there is nothing left to send."""
         draining: list[Through] = []
         held = False  # whether the burst before this one overran its buffer
         while self.sent < self._messages:
@@ -181,7 +178,6 @@ class ReceivingNode:
         self.end_ps = self.clock.ps
 
     def _receive(self, arrival: Arrival | WordArrival, messages: int) -> Burst:
-        """Let a burst go through the card, and the probe see its pieces."""
         if isinstance(arrival, Arrival):
             burst = self.card.receive(arrival, messages)
             self.probe.record(burst.first_ps, burst.last_ps, messages)
@@ -228,7 +224,6 @@ class ReceivingNode:
         return through
 
     def _show_levels(self) -> None:
-        """Show what is on the way and in the ring."""
         observer = self.clock.observer
         if observer is not None:
             number, now = self._flow + 1, self.clock.ps
@@ -239,7 +234,6 @@ class ReceivingNode:
     def _show_burst(
         self, observer: Observer, arrival: Arrival | WordArrival, burst: Burst, messages: int
     ) -> None:
-        """Show a burst in the fabric, its way out of the SRAM, and what the SRAM held meanwhile."""
         number, arrow = self._flow + 1, observer.arrow()
         flow = arrival if isinstance(arrival, Arrival) else arrival.flow
         into = (flow.first_ps, max(flow.last_ps, burst.sent_ps))
@@ -254,5 +248,4 @@ class ReceivingNode:
 
 
 def _share(at: int, begin: int, end: int) -> float:
-    """Return how much of a linear flow is over."""
     return min(1.0, max(0.0, (at - begin) / max(1, end - begin)))

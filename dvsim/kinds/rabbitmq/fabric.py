@@ -154,7 +154,6 @@ class CycleFabric:
 
     @property
     def _now(self) -> int:
-        """Slot that the network runs next, of the clock's."""
         return self._simulation.now + self._ahead
 
     def _run(self) -> Process:
@@ -171,7 +170,6 @@ class CycleFabric:
                 self._complete()
 
     def _complete(self) -> None:
-        """Tell who waits for a burst that it is there."""
         for handle in self._simulation.completions().handle:
             sent_ps, event, slots = self._sent.pop(int(handle))
             slots = np.maximum.accumulate(slots) if self._ordered else slots

@@ -107,7 +107,6 @@ def _data_vortex(scenario: Scenario, streams: Streams, clock: Clock) -> Iteratio
 
 
 def _word_counters(number: int, card: VortexCard) -> list[Counter]:
-    """Say what a card knows only word by word."""
     if not isinstance(card, WordCard):
         return []
     return [
@@ -119,7 +118,6 @@ def _word_counters(number: int, card: VortexCard) -> list[Counter]:
 
 
 def _fabric_counters(fabric: Fabric, flows: int) -> list[Counter]:
-    """Say which fidelity ran, and what the cycle-level table of bursts says of the network."""
     table = fabric.table
     return [
         Counter("fabric", "cycle_fidelity", fabric.fidelity == "cycle", "1"),
@@ -131,7 +129,6 @@ def _fabric_counters(fabric: Fabric, flows: int) -> list[Counter]:
 
 
 def _source_counters(nodes: list[ReceivingNode], fabric: Fabric) -> list[Counter]:
-    """Say how busy the ports are that send to several receivers each."""
     end = max(1, *(node.end_ps for node in nodes))
     busy: dict[int, int] = {}
     for node, flow in zip(nodes, fabric.table.flows, strict=True):
@@ -143,7 +140,6 @@ def _source_counters(nodes: list[ReceivingNode], fabric: Fabric) -> list[Counter
 
 
 def _order_counters(fabric: Fabric) -> list[Counter]:
-    """Say what ports that deliver in order have to hold back, and what they spare the receivers."""
     network = fabric.table.network
     disorder = disorder_of(network, fabric.table.flows)
     wait_s = disorder.wait * network.slot_ps / PS_PER_S
@@ -180,7 +176,6 @@ def _tcp(scenario: Scenario, streams: Streams, clock: Clock) -> Iteration:
 
 
 def _behind(behind_ps: int) -> Counter:
-    """Return how late the last messages were; in an open loop it grows beyond saturation."""
     return Counter("run", "behind_schedule_s", behind_ps / PS_PER_S, "s")
 
 

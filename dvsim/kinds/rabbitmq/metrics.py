@@ -20,7 +20,6 @@ BEHIND = "behind"
 
 
 def _counter(run: Run, component: str, metric: str) -> pd.Series[float]:
-    """Return a counter of every instance of a component."""
     table = run.counters
     rows = table[(table["component"] == component) & (table["metric"] == metric)]
     return rows.groupby(["replication", "iteration", "instance"])["value"].sum()
@@ -40,7 +39,6 @@ def _empty(run: Run) -> float:
 
 
 def _port(run: Run) -> float:
-    """Return how busy the ports of senders are, each of which feeds one receiver or several."""
     several = _counter(run, "source", "utilisation")
     return float((_counter(run, "fabric", "utilisation") if several.empty else several).mean())
 

@@ -72,14 +72,12 @@ def emulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, No
 
 
 def _expected_s(scenario: Scenario) -> float:
-    """Return about how long an iteration takes."""
     return float(kind_of(scenario).seconds(scenario)) / scenario.workload.iterations
 
 
 def _run(
     scenario: Scenario, job: Job, tables: Tables, emulated: dict[str, Any] | None = None
 ) -> Run:
-    """Return a run that has just finished."""
     facts = run_facts(scenario, tables.counters, emulated)
     manifest = manifest_of(scenario, job, tables.work_s, facts)
     asked = (scenario, job.how.seed, job.how.replications, manifest["backend"])
@@ -87,7 +85,6 @@ def _run(
 
 
 def _count(shown: Progress, scenario: Scenario, iteration: Iteration, took_s: float) -> None:
-    """Count one finished iteration."""
     own = {item.metric: item.value for item in iteration.counters if item.component == "run"}
     amounts = {"events/s": own.get("events", 0), "simulated s per s": own.get("simulated_s", 0)}
     shown.done(scenario.name, 1, amounts, id(scenario), took_s)

@@ -101,7 +101,6 @@ class Harness:
         self.finished = clock.process(self._run())
 
     def _run(self) -> Process:
-        """Start one batch after the other, as the loop says, and wait for the last."""
         batches = []
         while self.sent < self._messages:
             batch = min(self._batch, self._messages - self.sent)
@@ -113,7 +112,6 @@ class Harness:
         yield self.clock.all_of(batches)
 
     def _publish(self, batch: int) -> Process:
-        """Take one batch through all stages and record it."""
         start = self.clock.ps
         served = [
             stage.serve(part)

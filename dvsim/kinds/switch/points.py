@@ -116,7 +116,6 @@ def refused(setting: SwitchScenario) -> Iterator[tuple[str, str]]:
 
 
 def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
-    """Check device and traffic of a point together, with other arguments instead of some."""
     traffic = replace(traffic_of(setting.traffic), **more)
     if setting.switch is not None:
         return of_switch(switch_of(setting.switch), traffic)

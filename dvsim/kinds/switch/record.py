@@ -96,7 +96,6 @@ def add_record(
 
 
 def _packets(events: pd.DataFrame) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield each packet with what happened to it, in order."""
     steps: dict[int, list[dict[str, Any]]] = {}
     for row in events.to_dict(orient="records"):
         steps.setdefault(int(row["packet"]), []).append({str(key): row[key] for key in row})
@@ -104,7 +103,6 @@ def _packets(events: pd.DataFrame) -> Iterator[tuple[int, list[dict[str, Any]]]]
 
 
 def _stays(steps: list[dict[str, Any]]) -> Iterator[tuple[int, int, int]]:
-    """Yield slots begin .. end - 1 for which a packet was in a cylinder."""
     begin, cylinder = int(steps[0]["slot"]), int(steps[0]["cylinder"])
     for step in steps[1:]:
         if int(step["cylinder"]) != cylinder:

@@ -27,7 +27,6 @@ Packets = tuple[tuple[int, int, int], ...]
 
 
 def _height_checked(value: int) -> int:
-    """Check a number of heights; the switch says what is wrong and what is nearest."""
     try:
         power_of_two("height", value)
     except ValueError as error:
@@ -36,7 +35,6 @@ def _height_checked(value: int) -> int:
 
 
 def _wholes(value: object, what: str) -> tuple[int, ...]:
-    """Read a list of whole numbers."""
     if not isinstance(value, list) or any(type(item) is not int for item in value):
         raise ValueError(f"must be {what}, not {_shown(value)}")
     return tuple(value)
@@ -64,7 +62,6 @@ def _fault_read(value: object) -> Fault:
 
 
 def _trace_read(value: object) -> str | tuple[tuple[int, ...], ...]:
-    """Read a file name, or the packets themselves; the file is read when the place is known."""
     if isinstance(value, str) and value:
         return value
     if not isinstance(value, list):
@@ -77,13 +74,11 @@ def _trace_read(value: object) -> str | tuple[tuple[int, ...], ...]:
 
 
 def _hot_read(value: object) -> object:
-    """Read the two values alone, as Python has them, as a table."""
     alone = isinstance(value, list) and len(value) == 2 and isinstance(value[1], list)
     return dict(zip(("fraction", "outputs"), value, strict=True)) if alone else value  # type: ignore[call-overload]
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message; a short list as it was written."""
     return str(value) if isinstance(value, list) and len(str(value)) <= 40 else show(value)
 
 

@@ -50,14 +50,12 @@ def study_lines(study: Study) -> Iterator[str | Table]:
 
 
 def _groups(head: list[str], keys: list[str]) -> list[int]:
-    """Return how many columns stay together: a metric, its ±, and the theory beside."""
     metrics = {heading for heading, _, _ in COLUMNS.values()} | {"p99", "latency ns", "lost"}
     first = [index for index in range(len(keys), len(head)) if head[index] in metrics]
     return [end - begin for begin, end in pairwise([*first, len(head)])]
 
 
 def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:
-    """Yield the heading and the row of each point."""
     theory = {
         (int(point), name, metric): float(value)
         for point, name, metric, value in study.theory.itertuples(index=False)

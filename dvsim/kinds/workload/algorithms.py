@@ -16,7 +16,6 @@ NOTHING = messages(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY)
 
 
 def _powers(ranks: int) -> list[int]:
-    """Return 1, 2, 4 … below a number."""
     return [1 << bit for bit in range((ranks - 1).bit_length())]
 
 
@@ -25,7 +24,6 @@ def _others(ranks: int) -> Ints:
 
 
 def _each_to_each(ranks: int) -> tuple[Ints, Ints]:
-    """Return each rank for each other one, and how far on that is: first for all the next one."""
     return np.tile(np.arange(ranks), ranks - 1), np.repeat(np.arange(1, ranks), ranks)
 
 
@@ -123,7 +121,6 @@ def _folded(ranks: int) -> tuple[int, Ints, Ints]:
 
 
 def _pairs(ranks: int, power: int) -> tuple[Ints, Ints]:
-    """Return the ranks that do not take part, and their neighbours that do."""
     even = 2 * np.arange(ranks - power)
     return even, even + 1
 
@@ -136,7 +133,6 @@ def recursive_doubling_allgather(ranks: int) -> Messages:
 
 
 def _doubling(ranks: int) -> Messages:
-    """Return the exchanges by which a power of two ranks gather what each of them has."""
     power, member, begin = _folded(ranks)
     rank, parts = np.arange(power), []
     for step, mask in enumerate(_powers(power)):
@@ -164,7 +160,6 @@ def recursive_doubling_allreduce(ranks: int) -> Messages:
 
 
 def _halving(ranks: int) -> Messages:
-    """Return the reduction of whole messages to the blocks of those that take part."""
     power, member, begin = _folded(ranks)
     even, odd = _pairs(ranks, power)
     rank, parts = np.arange(power), []

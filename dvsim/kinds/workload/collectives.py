@@ -248,7 +248,6 @@ def _schedule(
 
 
 def _sizes(kind: str, ranks: int, size: int | tuple[int, ...]) -> tuple[Ints, int]:
-    """Return the bytes of each block, and the amount by which a table chooses."""
     blocks = ranks * ranks if kind in ("alltoall", "alltoallv") else ranks
     if kind == "barrier":
         return np.eye(1, ranks, dtype=np.int64)[0], 0

@@ -98,7 +98,6 @@ class Chosen:
         return Faulty(sound, ports, faults.dead, faults.chance, faults.again_ps, seed)
 
     def _sound(self, network: Network) -> Fabric:
-        """Return what carries messages where no port is dead or loses any."""
         faults = self.faults
         if self.model == "cycle":
             return cycle_of(network, self.card, self.slower, faults, in_sram=self.in_sram)
@@ -182,7 +181,6 @@ def _time(text: object) -> int:
 
 
 def _slope(text: object) -> int:
-    """Read a time for each byte, with or without ``/B``, in femtoseconds."""
     written = str(text)
     value = read(written if "/" in written else f"{written}/B", "slope")
     return whole(value, text, "slope")

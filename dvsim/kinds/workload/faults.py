@@ -124,7 +124,6 @@ def _add(faults: Faults, text: str, planes: int, tree: Tree) -> None:
 
 
 def _link(text: str, keys: Mapping[str, str], tree: Tree) -> tuple[int, int, int]:
-    """Return level, switch and up link of a cable between two switches."""
     if tree.levels == 1:
         _refuse(text, f"{tree.ports} ports have one switch on a plane, and no cable to another")
     level = _number(text, "level", keys, tree.levels - 1)

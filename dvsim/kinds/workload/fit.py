@@ -92,7 +92,6 @@ def measurements(path: str | Path) -> list[Measurement]:
 
 
 def _tables(path: Path) -> Iterator[tuple[Graph, float]]:
-    """Yield a program and its time for each line of OSU's tables; nothing of other files."""
     if not path.is_file() or path.stat().st_size > MOST_SIZE:
         return
     text = path.read_bytes().decode("utf-8-sig", "replace")
@@ -188,7 +187,6 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
 
 
 def _card(chosen: Chosen, text: str) -> Card:
-    """Return the numbers as a card, with what they were fitted to."""
     costs, old = chosen.costs, chosen.card
     values: dict[str, int | Law] = {
         "latency": costs.latency_ps,

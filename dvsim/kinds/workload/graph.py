@@ -309,14 +309,12 @@ class Builder:
             raise ScenarioError.at(self.name, str(error)) from None
 
     def _close(self) -> None:
-        """Put the operations that were added singly among the arrays."""
         if self._open:
             rows = np.array(self._open, dtype=np.int64).reshape(-1, len(COLUMNS))
             self._parts.append(tuple(rows.T))
             self._open = array("q")
 
     def _close_edges(self) -> None:
-        """Put the edges that were added singly among the arrays."""
         for started, loose in enumerate(self._loose):
             edges = np.array(loose, dtype=np.int64).reshape(-1, 2).T
             self._edges.append(np.vstack([edges, np.full(edges.shape[1], started)]))
@@ -360,7 +358,6 @@ class Builder:
     def _successors(
         self, new_index: Ints, columns: list[Ints]
     ) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
-        """Return start, to and after_start, of edges between sorted places."""
         self._close_edges()
         before, behind, started = np.concatenate(self._edges, axis=1)
         for own, other in ((before, behind), (behind, before)):

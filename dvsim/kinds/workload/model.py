@@ -47,7 +47,6 @@ def graph_of(scenario: WorkloadScenario) -> Graph:
 
 
 def _state(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes with a trace: its files, or those beside a file that may name them."""
     inside = path if path.is_dir() else path.with_suffix("")  # of OTF2
     files = [path, *inside.rglob("*"), *(() if path.is_dir() else path.parent.iterdir())]
     states = ((file, file.stat()) for file in files if file.is_file())

@@ -248,7 +248,6 @@ class Program:
             self.refuse(rank, line, f"size must not be negative, is {size}")
 
     def _tag(self, communicator: int, tag: int) -> int:
-        """Return the tag of the graph: that of the program, or one for this communicator only."""
         if tag == ANY or (communicator == WORLD and tag < OWN_TAGS):
             return tag
         return self._tags.setdefault((communicator, tag), OWN_TAGS + len(self._tags))
@@ -278,7 +277,6 @@ class Program:
         return builder.build()
 
     def _scheduled(self, communicator: Communicator, number: int) -> Schedule:
-        """Return the operations of the collective that ranks of a communicator enter as n-th."""
         entries = communicator.entries[number]
         first = min(entries)
         named = entries[first]
@@ -301,7 +299,6 @@ class Program:
 
 
 def _agreed(kind: str, root: int, entries: Sequence[Entry]) -> int | list[Any]:
-    """Return the size of a collective from what its ranks say."""
     sizes = [entry.size for entry in entries]
     if kind in ("gatherv", "scatterv", "allgatherv", "alltoallv"):
         return sizes

@@ -91,7 +91,6 @@ class Locks:
 
 
 def _released(hold: Hold) -> tuple[int, int, int]:
-    """Return when a hold ended, or where it never did, when it began."""
     return hold.begin if hold.end is None else hold.end, hold.begin, hold.rank
 
 
@@ -129,12 +128,10 @@ class Served:
 
 
 def _asked(size: int) -> tuple[int, int]:
-    """Return size and tag of the message that asks an agent, or brings it so many bytes."""
     return (size, CARRIED_TAG) if size else (1, REQUEST_TAG)
 
 
 def _answered(size: int) -> tuple[int, int]:
-    """Return size and tag of its answer, with so many bytes."""
     return (size, CARRIED_TAG + 1) if size else (1, ANSWER_TAG)
 
 

@@ -60,7 +60,6 @@ def replay_page(replays: Sequence[Replay], command: str) -> Page:
 
 
 def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> list[dict[str, Any]]:
-    """Return bars that are stacked where the layout says so, a colour for each row."""
     return [
         {"type": "bar", "name": row, "x": list(x), "y": [float(value) for value in values],
          "marker": {"color": COLOURS[index % len(COLOURS)]}}
@@ -188,7 +187,6 @@ def sizes_drawing(replay: Replay) -> Drawing:
 
 
 def _fabrics(replays: Sequence[Replay]) -> Table:
-    """Return a row for each fabric."""
     rows = [
         {"fabric": replay.fabric.name, "time us": number(replay.time_ps * US)}
         | {f"{part} us": number(replay.parts[part] * US) for part in PARTS}
@@ -199,7 +197,6 @@ def _fabrics(replays: Sequence[Replay]) -> Table:
 
 
 def _origin(replays: Sequence[Replay]) -> Table:
-    """Return the trace and the numbers of each fabric."""
     rows: list[list[str]] = [["trace", replays[0].graph.name]]
     for replay in replays:
         costs = ", ".join(

@@ -149,7 +149,6 @@ class Replay:
 
 
 def _ns(picoseconds: int) -> float:
-    """Return nanoseconds, whole ones as a whole number."""
     whole, rest = divmod(picoseconds, PS_PER_NS)
     return picoseconds / PS_PER_NS if rest else whole
 
@@ -259,7 +258,6 @@ def replay_graph(
 
 
 def _dead(fabric: Chosen, made: object) -> list[str]:
-    """Return which ports are dead, if that is why messages never came."""
     dropped = made.counts.dropped if isinstance(made, Faulty) else 0
     if not dropped:
         return []
@@ -287,7 +285,6 @@ def stalled(graph: Graph, course: Course) -> list[str]:
 
 
 def _reason(graph: Graph, course: Course, operation: int) -> str:
-    """Return what an operation that started waits for."""
     peer, tag = int(graph.peer[operation]), int(graph.tag[operation])
     receives = bool(graph.kind[operation] == RECV)
     if peer == ANY:

@@ -117,7 +117,6 @@ class Schedule:
 
     @cached_property
     def _runs(self) -> tuple[Ints, Ints]:
-        """Where each run of operations of one rank and step begins, and the operations' runs."""
         begins = np.ones(self.kind.size, dtype=bool)
         begins[1:] = (np.diff(self.rank) != 0) | (np.diff(self.step) != 0)
         return np.flatnonzero(begins), np.cumsum(begins) - 1

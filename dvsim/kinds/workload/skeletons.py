@@ -82,7 +82,6 @@ def decomposed(ranks: int, given: Sequence[int]) -> tuple[int, ...]:
 
 
 def _cube(ranks: int, directions: int) -> tuple[int, ...]:
-    """Return factors of a number whose sum is smallest, the largest first."""
     if directions <= 1:
         return (ranks,) * directions
     divisors = [
@@ -95,7 +94,6 @@ def _cube(ranks: int, directions: int) -> tuple[int, ...]:
 
 
 def _places(sizes: Sequence[int]) -> list[Ints]:
-    """Return the coordinates of all ranks, by direction; the first varies fastest."""
     rank, coordinates = np.arange(int(np.prod(sizes))), []
     for size in sizes:
         coordinates.append(rank % size)
@@ -104,7 +102,6 @@ def _places(sizes: Sequence[int]) -> list[Ints]:
 
 
 def _beside(sizes: Sequence[int], way: Sequence[int]) -> tuple[Ints, Ints]:
-    """Return the ranks that have a neighbour in a direction, and their neighbours."""
     places = _places(sizes)
     there = np.ones(int(np.prod(sizes)), dtype=bool)
     step, far = 1, 0
@@ -141,8 +138,6 @@ class Halo2d(Skeleton):
 
 @dataclass(frozen=True)
 class _Halo(Skeleton):
-    """What both exchanges of cells have."""
-
     nx: Cells = 100
     ny: Cells = 100
     nz: Cells = 100
@@ -165,14 +160,12 @@ class _Halo(Skeleton):
 
     @property
     def _work(self) -> int:
-        """Picoseconds of an iteration."""
         if self.computetime is not None:
             return self.computetime * PS_PER_NS
         cells = self.nx * self.ny * self.nz * self.fields_per_cell
         return min(round(cells * self.flopspercell / self.peflops * 1e12), bounds.TIME)
 
     def _bytes(self, way: Sequence[int]) -> int:
-        """Return the size of a message in a direction: of a face, an edge or a corner."""
         cells = 1
         for size, direction in zip((self.nx, self.ny, self.nz), way, strict=True):
             cells *= 1 if direction else size

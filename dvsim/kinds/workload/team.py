@@ -86,7 +86,6 @@ class Team(Skeleton):
         return False
 
     def _whole(self, words: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the one step in which all words go where they have to be."""
         put = np.full((self.ranks, self.ranks), words, dtype=np.int64)
         if self.call == "broadcast":
             put[1:] = 0
@@ -98,7 +97,6 @@ class Team(Skeleton):
         yield put, self._each(lambda rank: 0 if rank and to_root else self._rows(rank, words))
 
     def _shares(self, words: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the step that spreads shares, and the one that brings them together."""
         costs, _ = pcie()
         ends = np.minimum(np.arange(self.ranks + 1) * -(-words // self.ranks), words)
         share = np.diff(ends)
@@ -114,7 +112,6 @@ class Team(Skeleton):
             together[:, 1:] = 0
 
         def others(rank: int) -> int:
-            """Return what it takes to read the shares of the others, on both sides of its own."""
             if not together[:, rank].any():
                 return 0
             return costs.read(int(ends[rank]), words - int(ends[rank + 1]))
@@ -125,14 +122,12 @@ class Team(Skeleton):
         return np.array([time(rank) for rank in range(self.ranks)], dtype=np.int64)
 
     def _rows(self, rank: int, words: int) -> int:
-        """Return what it takes to read a row of each other card; its own lies between them."""
         costs, last = pcie()[0], self.ranks - 1
         if words < WORTH_A_TRANSFER and 0 < rank < last:
             return costs.read(self.ranks * words)
         return costs.read(rank * words, (last - rank) * words)
 
     def _step(self, bulk: Bulk, put: Ints, read: Ints, tag: int) -> None:
-        """Add a step: packets without words, then puts to one card after the other, then reads."""
         costs, _ = pcie()
         pair = costs.store(2)
         begin = bulk.before

@@ -78,7 +78,6 @@ def flow_text(replay: Replay) -> str:
 def _cells(
     time: float, first: float, unit: float, parts: Iterable[float], rate: float
 ) -> list[str]:
-    """Return a time, its ratio to the first, the shares of its parts, and messages per second."""
     shares = [f"{100 * part / time:.1f} %" if time else "-" for part in parts]
     ratio = f"{time / first:.3f}" if first else "-"
     rate_text = "-" if math.isnan(rate) else amount_text(rate)
@@ -90,7 +89,6 @@ def _times(ratio: float) -> str:
 
 
 def _spent(replay: Replay) -> str:
-    """Return the largest parts of the critical path."""
     if not replay.time_ps:
         return "in which nothing takes time"
     parts = sorted(replay.parts.items(), key=lambda item: -item[1])

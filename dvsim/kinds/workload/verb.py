@@ -156,7 +156,6 @@ def replay(
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Split a setting."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise click.UsageError(f"--set wants KEY=VALUE, not '{text}'")
@@ -164,7 +163,6 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _write(page: Path, replay: Replay) -> None:
-    """Write the timeline of a replay."""
     from dvsim.emulation.trace.perfetto import LIMIT, most_events, write_trace
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.workload.replay import add_replay

@@ -112,7 +112,6 @@ def axis_of(
 
 
 def _wrong(key: str, order: Order, low: float, high: float) -> Iterator[str]:
-    """Yield what is wrong with the bounds of a key."""
     if not low < high:
         yield f"{low:g} is not below {high:g}"
     if order.kind in ("share", "scaled"):

@@ -153,7 +153,6 @@ def prospect(values: Sequence[float], times: int, confidence: float = CONFIDENCE
 
 
 def _number(text: str, unit: str) -> float | None:
-    """Return what a text says, in the unit of its metric; None if it says nothing."""
     own = ("msg/s", "1/s") if unit in ("msg/s", "1/s") else (unit,)
     plain = next(
         (text.removesuffix(ending) for ending in own if ending and text.endswith(ending)), text

@@ -241,13 +241,11 @@ class Bisect(Design[Trial, Limit]):
         return verdict
 
     def _needed(self, metric: str, pilot: Sequence[Reading]) -> int:
-        """Return how many replications the precision of a metric needs."""
         assert self.precision is not None
         known = estimate(kind_of(self.setting).values(metric, pilot))
         return needed(known.half / abs(known.value) if known.value else 0.0, self.precision)
 
     def _hopeless(self, runs: Sequence[Reading]) -> bool:
-        """Return whether even the last look would decide nothing, if all scatter as these do."""
         if self.precision is not None or len(runs) < TELLING:
             return False
         last = self.steps[-1]
@@ -255,7 +253,6 @@ class Bisect(Design[Trial, Limit]):
         return self.criterion.verdict(then) == "undecided"
 
     def _check_metrics(self, value: float, estimates: Mapping[str, Estimate]) -> None:
-        """Refuse a criterion about what these runs do not have: it would hold everywhere."""
         absent = [metric for metric, estimate in estimates.items() if math.isnan(estimate.value)]
         if kind_of(self.setting).always and absent:
             message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
@@ -278,7 +275,6 @@ class Bisect(Design[Trial, Limit]):
         return self.axis.middle(min(low, high), max(low, high))
 
     def _edge(self, certain: float, undecided: float, verdict: Verdict) -> Plan[Trial, float]:
-        """Return how far a verdict reaches from a value where it is certain."""
         while (middle := self._middle(certain, undecided)) is not None:
             if (yield from self.verdict(middle)) == verdict:
                 certain = middle
@@ -296,7 +292,6 @@ class Bisect(Design[Trial, Limit]):
 
 
 def _run(task: tuple[Spec, int, int]) -> Reading:
-    """Run one replication; what a worker process does."""
     setting, seed, replication = task
     reading: Reading = kind_of(setting).replicate(setting, seed, replication)
     return reading
@@ -321,7 +316,6 @@ def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN40
 
 
 def _check(kind: Kind, name: str, key: str, setting: Any) -> None:  # noqa: ANN401 - of its kind
-    """Refuse a value that the kind refuses, or that is too much."""
     refusals = list(kind.refused(setting)) or kind.extent(setting)
     faults = [Fault(name, None, dotted(where), message) for where, message in refusals]
     if faults:

@@ -110,7 +110,6 @@ def _axis(key: str, given: Iterable[str]) -> Axis:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Split at commas that stand in no quotes and no brackets."""
     depth, quote, start = 0, "", 0
     for position, sign in enumerate(text):
         if quote:
@@ -128,7 +127,6 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _match(part: str) -> re.Match[str] | None:
-    """Recognise a range; text in quotes is none."""
     if part[:1] in "\"'[{":
         return None
     return _RATE_RANGE.fullmatch(part) or _RANGE.fullmatch(part)
@@ -175,7 +173,6 @@ def _values(key: str, part: str) -> Iterator[str]:
 
 
 def _shortened(value: Fraction) -> Fraction:
-    """Return a number to so many bits: a power of a factor has ever more."""
     above, below = value.numerator.bit_length(), value.denominator.bit_length()
     if min(above, below) <= BITS:
         return value
@@ -184,14 +181,12 @@ def _shortened(value: Fraction) -> Fraction:
 
 
 def _steps(low: Fraction, high: Fraction, step: Fraction, sign: str) -> float:
-    """Return how many times a step, which may be a factor, goes from one value to another."""
     if sign == "+":
         return float((high - low) / step)
     return (_log(high) - _log(low)) / _log(step)
 
 
 def _log(number: Fraction) -> float:
-    """Return the logarithm of a number; it keeps its digits near 1."""
     if abs(number - 1) < Fraction(1, 2):
         return log1p(number - 1)
     return log(number.numerator) - log(number.denominator)

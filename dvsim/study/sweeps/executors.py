@@ -128,7 +128,6 @@ class Workplace(NamedTuple):
 
 
 def _here(chunk: Chunk) -> Future[list[Done]]:
-    """Do a chunk in this process; an error is raised at once, and ends the sweep."""
     future: Future[list[Done]] = Future()
     future.set_result(work(chunk))
     return future
@@ -185,7 +184,6 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
 
 
 def _check_encryption(scheduler: str, address: bytes) -> None:
-    """Raise ScenarioError if dask is not configured for an address, or for that in a file."""
     from distributed.security import Security
 
     configured: Any = Security  # has no types
@@ -272,7 +270,6 @@ class Chunks(Executor[PointTrial]):
 
 
 def _expected_s(scenario: Spec) -> float:
-    """Return about how long a replication takes at all points of a scenario."""
     kind = kind_of(scenario)
     return sum(float(kind.seconds(scenario.at(n))) for n in range(len(scenario.points)))
 

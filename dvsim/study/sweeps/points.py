@@ -135,7 +135,6 @@ class Grid:
 def _parts(
     axes: Sequence[Axis], together: Sequence[str], full: Callable[[str], str]
 ) -> tuple[Zip, ...]:
-    """Return the axes that go together, each group in the place of its first."""
     keys = [axis.key for axis in axes]
     leader: dict[str, str] = {}
     for text in together:

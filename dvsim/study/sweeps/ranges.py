@@ -87,7 +87,6 @@ def _weak(scenario: Spec, spread: float) -> Iterator[Range]:
 
 
 def _around(parameter: Parameter, limits: Limits, spread: float) -> Along | None:
-    """Return the values around that of a parameter; None of a zero, or of a count too small."""
     value = parameter.value
     if isinstance(value, Law):
         return LawAlong(value, spread) if value != Law(0, 0) else None

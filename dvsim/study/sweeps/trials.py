@@ -148,11 +148,6 @@ def _with_one_row(spec: Spec, base: Spec | None, point: Point) -> Spec:
 def _check_alone(
     template: Template, overrides: Sequence[Override], points: Sequence[Point], full: str
 ) -> None:
-    """Refuse the values that a varied key, given by its full name, cannot have at any point.
-
-    Raises:
-        ScenarioError: With the faults of all of them.
-    """
     key, place = next(
         (key, place)
         for place, (key, _) in enumerate(points[0].values)
@@ -168,7 +163,6 @@ def _check_alone(
 
 
 def _of_vary(faults: Iterable[Fault], varied: Collection[str]) -> list[Fault]:
-    """Return faults with the argument that the user gave: a varied value is set under the hood."""
     return [
         replace(fault, file=VARY)
         if fault.file == OVERRIDES.file
@@ -270,6 +264,5 @@ def one_line(error: Exception) -> str:
 
 
 def _faults(error: ScenarioError) -> str:
-    """Return faults without the folders of their files: a table is the same on every machine."""
     short = (replace(fault, file=Path(fault.file).name) for fault in error.faults)
     return "; ".join(map(str, short))

@@ -163,7 +163,6 @@ def key_of(
 
 
 def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 - bool or value
-    """Work out a condition; what is not listed here is refused."""
     match node:
         case ast.Name():
             return known[node.id]

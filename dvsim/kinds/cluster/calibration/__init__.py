@@ -161,7 +161,6 @@ def _alike(study: PointsStudy) -> str:
 
 
 def _points(study: PointsStudy) -> Iterator[Point]:
-    """Yield the medians over the replications of each point, whatever else the machine did then."""
     scenario = cast("ClusterScenario", study.scenario)
     for number, rows in study.points.groupby("point"):
         work = scenario.at(cast("int", number)).workload
@@ -171,7 +170,6 @@ def _points(study: PointsStudy) -> Iterator[Point]:
 
 
 def _ends(points: Sequence[Point]) -> set[int]:
-    """Return the smallest and the largest size."""
     sizes = [point.size for point in points]
     return {min(sizes), max(sizes)}
 
@@ -179,7 +177,6 @@ def _ends(points: Sequence[Point]) -> set[int]:
 def _cards(
     scenario: ClusterScenario, points: Sequence[Point], name: str, command: str
 ) -> dict[str, Card]:
-    """Return the cards of this machine: what no run shows is taken over."""
     ends = _ends(points)
     used = [point for point in points if point.size in ends]
     windows = " and ".join(str(point) for point in sorted({point.window for point in used}))
@@ -192,7 +189,6 @@ def _cards(
 
 
 def _put(cards: Cards, numbers: Mapping[str, float], **known: str) -> Cards:
-    """Return cards that have numbers of `_begin`."""
     times = {key: round(value * PS_PER_S) for key, value in numbers.items()}
     volume: dict[str, float] = {"write": 0, "sync": times["sync"], "bandwidth": 1 / numbers["byte"]}
     broker: dict[str, float] = {
@@ -209,7 +205,6 @@ def _put(cards: Cards, numbers: Mapping[str, float], **known: str) -> Cards:
 def _misses(
     scenario: ClusterScenario, points: Sequence[Point], numbers: Mapping[str, float]
 ) -> list[float]:
-    """Return the logarithms of simulated over measured rates and syncs."""
     cards = _put(scenario.cards, numbers)
     owns = [simulated(scenario, cards, point.size, point.window) for point in points]
     return [

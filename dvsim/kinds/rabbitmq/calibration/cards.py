@@ -73,8 +73,6 @@ def cards_of(points: Sequence[Point], name: str, command: str, machine: str) -> 
 
 
 class _Draft:
-    """A card in the making: the run's own, with some values replaced."""
-
     def __init__(self, base: Card, title: str) -> None:
         self.base, self.title = base, title
         self.laws: dict[str, Fitted] = {}
@@ -84,7 +82,6 @@ class _Draft:
     def law(
         self, name: str, points: Sequence[Point], time_s: Callable[[Point], float], source: str
     ) -> None:
-        """Measure a law: through a time for each point."""
         used = tuple(points)
         fitted = fit_law([point.size for point in used], [time_s(point) for point in used])
         sizes = ", ".join(f"{size:,}" for size in dict.fromkeys(fitted.sizes))
@@ -93,16 +90,13 @@ class _Draft:
         self.put(name, fitted.law, f"{source}, at {sizes} B{alone}")
 
     def put(self, name: str, value: float | Law, source: str) -> None:
-        """Say what a value is, and why."""
         self._said[name] = (value, source)
 
     def scatter(self, name: str, sigma: float | None, source: str) -> None:
-        """Measure a scatter; None leaves the one that the base has."""
         if sigma is not None:
             self.put(name, float(f"{min(sigma, 5.0):.{DIGITS}g}"), source)
 
     def finished(self, name: str, how: str, machine: str) -> Measured:
-        """Return the card."""
         kind = self.base.kind
         parameters = {}
         for key, spec in KINDS[kind].items():
@@ -226,7 +220,6 @@ def _broker(points: Sequence[Point]) -> _Draft | None:
 
 
 def _broker_s(point: Point) -> float:
-    """Return how long a receiver's broker would take for a message if nothing else ran."""
     crowded = max(1.0, point.receivers / point.cores)
     return min(point.cpu("broker") * crowded, point.time_s)
 
@@ -241,7 +234,6 @@ def _spread(draft: _Draft, points: Sequence[Point]) -> None:
 
 
 def _scatter(points: Sequence[Point]) -> float | None:
-    """Return the sigma within iterations: each has a mean of its own, so the law is out of it."""
     groups = [pace.scatter for point in points for pace in point.paces]
     return deviation_within(groups)[0]
 
@@ -270,7 +262,6 @@ def slowest_mean(count: int, sigma: float) -> float:
 
 
 def _of_largest(function: Callable[[np.ndarray], np.ndarray], count: int) -> float:
-    """Return the mean of a function of the largest of `count` standard normal numbers."""
     from scipy.stats import norm
 
     z = np.linspace(-10.0, 14.0, 24_001)

@@ -144,7 +144,6 @@ def _point(given: Sequence[Given]) -> Point:
 
 
 def _cpu(counters: pd.DataFrame) -> dict[str, tuple[float, ...]]:
-    """Return the CPU seconds per message by kind of program, iteration by iteration."""
     rows = _rows(counters, "cpu_per_message")
     results: dict[str, tuple[float, ...]] = {}
     for name, part in rows.groupby("component"):
@@ -159,5 +158,4 @@ def _rows(counters: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _middle(values: Iterable[float]) -> float:
-    """Return the geometric mean."""
     return float(np.exp(np.log(list(values)).mean()))

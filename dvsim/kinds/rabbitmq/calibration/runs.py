@@ -47,7 +47,6 @@ def load_runs(folders: Sequence[Path]) -> list[Given]:
 
 
 def _unusable(run: Run) -> str | None:
-    """Return why a run says nothing of this machine's software."""
     if run.backend != "emu":
         return Advice(f"is a run of backend {run.backend}, which has measured nothing; ", EMULATE)
     offered = run.scenario.workload.messages_per_second
@@ -57,7 +56,6 @@ def _unusable(run: Run) -> str | None:
 
 
 def _apart(given: Sequence[Given], chosen: Given) -> Iterator[Fault]:
-    """Yield what a run has in another way than the first, or the first over the same path."""
     first = given[0]
     facts = _facts(first.run)
     for name, value in _facts(chosen.run).items():
@@ -82,7 +80,6 @@ def _apart(given: Sequence[Given], chosen: Given) -> Iterator[Fault]:
 
 
 def _facts(run: Run) -> dict[str, Any]:
-    """Return what all runs of a card must have in common, by name."""
     manifest = run.manifest
     host, known = manifest.get("host") or {}, manifest.get("emulated") or {}
     question = known.get("question") or {}

@@ -38,7 +38,6 @@ def time_s(run: Run) -> float:
 
 
 def _with(scenario: Scenario, by_kind: dict[str, Card]) -> Scenario:
-    """Return a scenario with other cards."""
     system = scenario.system
     changed = replace(
         system,

@@ -53,28 +53,22 @@ def paces(samples: pd.DataFrame, receivers: int, *, batches: bool) -> list[Pace]
 
 
 class _Arrivals(NamedTuple):
-    """What one receiver got: the edges of its rows, in seconds, and the messages until each."""
-
     edges_s: Floats
     until: Floats
 
     @property
     def first_s(self) -> float:
-        """When the first message began to come."""
         return float(self.edges_s[np.searchsorted(self.until, 0, side="right") - 1])
 
     @property
     def last_s(self) -> float:
-        """When the last message had come."""
         return float(self.edges_s[np.searchsorted(self.until, self.until[-1])])
 
     @property
     def busy_rows(self) -> int:
-        """How many rows have messages."""
         return int(np.count_nonzero(np.diff(self.until)))
 
     def between(self, begin_s: float, end_s: float) -> float:
-        """Return how many messages came between two times, evenly within a row."""
         before, until = np.interp([begin_s, end_s], self.edges_s, self.until)
         return float(until - before)
 
@@ -100,7 +94,6 @@ def _pace(rows: pd.DataFrame, receivers: int, *, batches: bool) -> Pace:
 
 
 def _steady(arrivals: list[_Arrivals]) -> tuple[float, float]:
-    """Return from when to when an iteration was steady; all of it if nothing was."""
     begin, end = max(item.first_s for item in arrivals), min(item.last_s for item in arrivals)
     if begin < end and min(item.busy_rows for item in arrivals) > FEW:
         inner = begin + FIRST * (end - begin), begin + LAST * (end - begin)
@@ -111,7 +104,6 @@ def _steady(arrivals: list[_Arrivals]) -> tuple[float, float]:
 
 
 def _burst(arrivals: list[_Arrivals], begin: float, end: float) -> float | None:
-    """Return the messages of a burst: of neighbouring intervals of which none is empty."""
     messages, bursts = 0.0, 0
     for item in arrivals:
         inside = (item.edges_s >= begin) & (item.edges_s <= end)
@@ -122,7 +114,6 @@ def _burst(arrivals: list[_Arrivals], begin: float, end: float) -> float | None:
 
 
 def _scatter(arrivals: _Arrivals, begin: float, end: float, *, batches: bool) -> Floats:
-    """Return how far parts of the steady time lie from their mean, as logarithms."""
     inside = (arrivals.edges_s >= begin) & (arrivals.edges_s <= end)
     edges_s, until = arrivals.edges_s[inside], arrivals.until[inside]
     if not batches and len(until) > 1:

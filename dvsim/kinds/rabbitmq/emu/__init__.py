@@ -84,5 +84,4 @@ def _phase(on_phase: OnPhase, name: str, what: str, share: float, rate: float) -
 
 
 def _seed(seed: int, replication: int, iteration: int) -> int:
-    """Return the seed of the contents of an iteration's messages, 1 to 2^63 - 1."""
     return int(Streams(seed, replication, iteration).generator("bodies").integers(1, 2**63))

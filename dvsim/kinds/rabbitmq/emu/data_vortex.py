@@ -106,7 +106,6 @@ def send(
 
 
 def _failed(job: Child, team: Team) -> RunFailed:
-    """Return the error of a job over hosts: with the host of the card that failed first."""
     failed, reason = job.failed(), job.stderr()
     card = re.search(r"^vicrun: card (\d+) (?:ended|was killed)", reason, re.MULTILINE)
     if card is None or "vicrun: host " in reason:  # it names the host itself
@@ -115,14 +114,12 @@ def _failed(job: Child, team: Team) -> RunFailed:
 
 
 def _told(command: list[str]) -> list[str]:
-    """Return a command as it is kept: a home or temporary folder is nobody's business."""
     return [Path(word).name if Path(word).is_absolute() else word for word in command]
 
 
 def _programs(
     scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, places: list[Place]
 ) -> Iterator[list[str]]:
-    """Yield the commands: senders, one behind the other, and then bridges."""
     senders, bridges = places[: len(queues)], places[len(queues) :]
     for queue, place in zip(queues, senders, strict=True):
         yield _sender(scenario, queues, queue, seed, confirms, place.folder)
@@ -131,7 +128,6 @@ def _programs(
 
 
 def _job(programs: Iterator[list[str]], hosts: Hosts | None, more: list[str]) -> list[str]:
-    """Return the command of the job."""
     command = [str(emulator_prefix() / "bin" / "vicrun"), "--kill-after", "5s", *more]
     if hosts is not None:
         command += ["--hosts", hosts.text, "--launch-with", hosts.launch_with]
@@ -188,7 +184,6 @@ def _words(options: dict[str, Any]) -> Iterator[str]:
 
 
 def _file(queue: Queue, ending: str) -> str:
-    """Return a file of a bridge: credentials, statistics (csv) or metrics (prom)."""
     return f"bridge-{queue.receiver}.{ending}"
 
 
@@ -197,7 +192,6 @@ def _report(queue: Queue) -> str:
 
 
 def _cpu_s(path: Path, job: Child) -> float:
-    """Return the CPU seconds of a bridge, from its metrics."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
         seconds = [

@@ -73,7 +73,6 @@ def run_iteration(
 
 @contextmanager
 def _blaming(where: Targets) -> Iterator[None]:
-    """After an error raise that of a broker that has died, if there is one: it is the cause."""
     try:
         yield
     except RunFailed:
@@ -82,7 +81,6 @@ def _blaming(where: Targets) -> Iterator[None]:
 
 
 def _drained(queues: list[Queue], sending: Sending, messages: int, shown: Shown) -> list[Drained]:
-    """Drain every queue and compare it with what was sent."""
     results, before, started = [], 0, time.monotonic()
     for queue, sent in zip(queues, sending.sent, strict=True):
 
@@ -116,7 +114,6 @@ def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Count
 
 
 def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:
-    """Check that as many messages were sent, and seen by the probe, as the scenario asks for."""
     asked = scenario.workload.messages
     published = sum(sender.messages for sender in sending.sent)
     seen = sum(int(record.messages.sum()) for record in sending.records.values())

@@ -73,7 +73,6 @@ def send(
 
 
 def _asked(scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, name: str) -> str:
-    """Return the first line for a publisher; it goes through a pipe, as it has the password."""
     routes = [
         {"target": queue.target.as_json(), "key": queue.key, "queue": queue.name}
         for queue in queues
@@ -90,8 +89,6 @@ def _asked(scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, n
 
 
 class _Crew:
-    """The publishers, and their answers."""
-
     def __init__(self, children: list[Child], watch: Watch) -> None:
         self.children = children
         self._watch = watch
@@ -101,7 +98,6 @@ class _Crew:
             self._selector.register(child.reader(), selectors.EVENT_READ, index)
 
     def answers(self, seconds: float) -> Iterator[tuple[int, str]]:
-        """Yield the answers of some seconds, with their publishers; look at the brokers."""
         self._watch.look()
         for key, _ in self._selector.select(max(seconds, 0)):
             index: int = key.data
@@ -113,7 +109,6 @@ class _Crew:
                 yield index, line.decode()
 
     def gather(self, seconds: float | None) -> list[str]:
-        """Return one answer of each, in their order."""
         deadline = None if seconds is None else time.monotonic() + seconds
         answers: dict[int, str] = {}
         while len(answers) < len(self.children):
@@ -125,7 +120,6 @@ class _Crew:
 
 
 def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
-    """Publish all batches on schedule; return their record, and how late the last one was."""
     work = scenario.workload
     size = scenario.probe.batch or work.messages
     schedule = Schedule(work.messages_per_second)
@@ -163,7 +157,6 @@ def _batches(scenario: Scenario, crew: _Crew) -> tuple[Record, float]:
 def _publish(
     children: list[Child], turns: list[deque[int]], batch: int, first: int, messages: int
 ) -> int:
-    """Give every publisher its share of a batch, and return how many have one."""
     begun = 0
     for index, child in enumerate(children):
         part = share(messages, len(children), index)
@@ -176,7 +169,6 @@ def _publish(
 
 
 def _sent(reports: list[dict[str, Any]], scenario: Scenario, receivers: int) -> list[Sent]:
-    """Add up what all publishers have sent to each receiver."""
     totals = []
     for index in range(receivers):
         parts = [report["sent"][index] for report in reports]

@@ -44,7 +44,6 @@ def add_left(timeline: Timeline, folder: Path, receivers: int) -> None:
 
 
 def _add_all(timeline: Timeline, folder: Path, receivers: int) -> None:
-    """Add what cards and bridges have left, and how it was sampled."""
     traced = json.loads((folder / CARDS).read_text("ascii"))
     _add_cards(timeline, traced["traceEvents"], receivers)
     zero_ns = int(traced["metadata"]["start_monotonic_ns"])
@@ -57,13 +56,11 @@ def _add_all(timeline: Timeline, folder: Path, receivers: int) -> None:
 
 
 def _card(number: int, receivers: int) -> str:
-    """Return what a card of the job does."""
     whose = "sender" if number < receivers else "bridge"
     return f"{whose}.{number % receivers + 1} (card {number})"
 
 
 def _add_cards(timeline: Timeline, events: list[dict[str, Any]], receivers: int) -> None:
-    """Add what vicrun traced; a card is a component, and each of its threads a row."""
     sent, got = _arrows(timeline, events)
     shown = (event for event in events if "ts" in event and event["ph"] not in ("s", "f"))
     for one in sorted(shown, key=lambda event: float(event["ts"])):
@@ -109,7 +106,6 @@ def _arrows(
 
 
 def _add_bridge(timeline: Timeline, component: str, stats: Stats, zero_ns: int) -> None:
-    """Add the intervals of a bridge as levels."""
     for row in stats.traffic.to_dict(orient="records"):
         at = max(0, stats.first_ns + int(row["start_ns"]) - zero_ns)
         for name, value in _levels(row):

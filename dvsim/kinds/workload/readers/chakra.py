@@ -131,8 +131,6 @@ def _ordered(sorter: TopologicalSorter[int]) -> Iterator[int]:
 
 
 class _Rank:
-    """Reads the nodes of one rank."""
-
     def __init__(
         self, program: Program, rank: int, path: Path, groups: dict[str, list[int]]
     ) -> None:

@@ -92,8 +92,6 @@ def _counted(first: Path, ranks: int) -> None:
 
 
 class _Rank:
-    """Reads the calls of one rank."""
-
     def __init__(self, program: Program, rank: int, path: Path, known: Communicators) -> None:
         self.program = program
         self.rank = rank

@@ -122,8 +122,6 @@ class Trace:
 
 
 class _File:
-    """A file with the place that has been read."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.data = data_of(path)

@@ -78,8 +78,6 @@ def read_goal(path: Path | str) -> Graph:
 
 
 class _Reading:
-    """One file as it is read, statement by statement."""
-
     def __init__(self, file: str) -> None:
         self.file = file
         self.line = 0

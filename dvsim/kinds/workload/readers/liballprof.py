@@ -120,8 +120,6 @@ def _rank_of(path: Path) -> int | None:
 
 
 class _Rank:
-    """Reads the file of one rank."""
-
     def __init__(self, program: Program, rank: int, path: Path) -> None:
         self.program = program
         self.rank = rank

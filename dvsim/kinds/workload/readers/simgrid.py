@@ -248,8 +248,6 @@ class _Known:
 
 
 class _Rank:
-    """Reads the lines of one rank."""
-
     def __init__(self, program: Program, rank: int, flops: float, known: _Known) -> None:
         self.program = program
         self.rank = rank
