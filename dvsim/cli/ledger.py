@@ -34,15 +34,9 @@ def write_ledger(
         page: Where the page goes, if anywhere; it is of all replications.
         others: What else was given and is about one source, by name.
         strict: Whether too few confirmed claims are an error.
-        verbose: Whether the claims are printed with what they rest on, and what each parameter
-            moves.
-
-    Raises:
-        UsageError: If something was given that is about one source.
-        CriterionFailed: If it is strict and too few are confirmed.
+        verbose: Whether the claims are printed with what they rest on.
     """
-    from dvsim.evidence.ledger import ENOUGH, gather
-    from dvsim.evidence.ledger.page import write_page
+    from dvsim.evidence.ledger import ENOUGH, gather, write_page
     from dvsim.evidence.undecided import STEPS
     from dvsim.session import run_scenarios
 
@@ -66,40 +60,29 @@ def write_ledger(
         tell(_lines(ledger, verbose=verbose), indent=0)
     if page is not None:
         say(f"ledger: {page}")
-    if strict and ledger.tally.counted < ENOUGH:
-        message = f"{ledger.tally.counted} claims are confirmed without a parameter of their own"
-        raise CriterionFailed(f"{message}, and {ENOUGH} were to be")
+    if strict and ledger.words["confirmed"] < ENOUGH:
+        raise CriterionFailed(f"{ledger.words['confirmed']} claims are confirmed, not {ENOUGH}")
 
 
 def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
-    from dvsim.evidence.ledger.page import weighed
     from dvsim.evidence.overview import claim_table, goal_table
     from dvsim.evidence.text import claim_lines
 
-    yield f"{ledger.tally}."
-    yield from (f"{sentence}." for sentence in weighed(ledger))
+    yield from (f"{sentence}." for sentence in (ledger, *ledger.weighed))
     if ledger.goals.table:
         yield ""
         yield goal_table(ledger.goals)
     yield ""
-    if not verbose:
-        yield claim_table(ledger.claims)
-        return
-    yield from claim_lines(ledger.claims)
-    yield ""
-    for fit in ledger.fitted:
-        where = f"{', '.join(fit.names)} of {', '.join(fit.cards)}"
-        moves = ", ".join(fit.moves) or "none"
-        yield f"{where}: fitted to {', '.join(fit.claims)}, moves {moves}"
+    yield from claim_lines(ledger.claims) if verbose else (claim_table(ledger.claims),)
 
 
 def _json(ledger: Ledger) -> str:
     content = {
-        "tally": str(ledger.tally),
-        **asdict(ledger.tally),
-        "counted": ledger.tally.counted,
+        "tally": str(ledger),
+        "words": ledger.words,
+        "bases": ledger.bases,
+        "edge": ledger.edge,
         "claims": [asdict(claim) for claim in ledger.claims],
-        "fitted": [{**asdict(fit), "only": fit.only} for fit in ledger.fitted],
         "goals": [asdict(goal) for goal in ledger.goals.table],
     }
     return json.dumps(content, allow_nan=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dvsim.evidence.ledger.types import counts_text
+from dvsim.evidence.ledger import counts_text
 from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import columns_passed
 from dvsim.evidence.verdicts import ClaimVerdict, Validation

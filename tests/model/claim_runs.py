@@ -1,7 +1,6 @@
 """Runs of what the claims speak about, made short, each once for all tests of a run."""
 
 import dataclasses
-import pickle
 from unittest.mock import patch
 
 from harness.once import once
@@ -11,7 +10,6 @@ from dvsim.evidence import ledger as ledgers
 from dvsim.evidence.claims import Source, sources
 from dvsim.evidence.claims.decide import decide
 from dvsim.evidence.claims.figures import Evidence
-from dvsim.evidence.ledger import emulated, influence
 from dvsim.evidence.validation import validate
 from dvsim.session import run_scenarios
 
@@ -37,9 +35,6 @@ SHORT = {
 """By name, or by its folder: the share of messages, or slots, and the replications that give the
 same words as the published workload. Those of a source with a notebook are those of the notebook,
 whose runs are the same (tests/analysis)."""
-
-MOVED = {"osu-qpid": 1.0, "amps": 0.25, "zeromq": 1.0}
-"""By source: the shares of messages that give the same claims for each fitted parameter."""
 
 SENT = 0.1
 """Of the messages of emulated runs."""
@@ -75,20 +70,6 @@ def runs_of(campaign):
     return _short(scenarios, kept())
 
 
-def served_of(campaign):
-    """What the parameters move that were fitted to claims of a source."""
-
-    def make(out):
-        (source,) = (one for one in sources() if one.name == campaign)
-        scenarios = load_campaign(f"{campaign}/validation")
-        some = [one.scaled(MOVED[campaign]) for one in scenarios] if campaign in MOVED else []
-        with patch.object(influence, "REPLICATIONS", 1):
-            found = influence.served(source, some, seed=1, workers=1)
-        (out / "found").write_bytes(pickle.dumps(found))
-
-    return pickle.loads((once(f"served by {campaign}", make) / "found").read_bytes())
-
-
 def sent_short():
     """An emulated run of each size that is claimed."""
 
@@ -99,7 +80,7 @@ def sent_short():
         folder = once("sent", make)
         return run_scenarios(scenarios, scale=SENT * scale, out=folder, **asked)
 
-    return emulated.emulated_runs(some, None, seed=1, force=False, progress=False)
+    return ledgers.emulated_runs(some, None, seed=1, force=False, progress=False)
 
 
 def ledger():
@@ -110,10 +91,8 @@ def ledger():
         named = {run.scenario.name: run for run in made}
         return [named[one.name] for one in scenarios]
 
-    with (
-        patch.object(ledgers, "served", lambda source, *_, **__: served_of(source.name)),
-        patch.object(ledgers, "emulated_runs", lambda *_, **__: sent_short()),
-    ):
+    short = sent_short()
+    with patch.object(ledgers, "emulated_runs", lambda *_, **__: short):
         return ledgers.gather(runs, out=None)
 
 

@@ -69,15 +69,14 @@ FIRST = {
     "goals": "unit/test_goals.py",
     "reference": "unit/test_reference.py",
     "compare": "unit/test_verdict.py",
-    "influence": "unit/test_ledger.py",
-    "types": "unit/test_ledger.py",
+    "ledger": "unit/test_ledger.py",
     "study_figures": "unit/test_dv_claims.py",
 }
 """Of a file of the claims: the tests that are most of all its own."""
 DOCTESTS = (
     "dvsim/evidence/claims",
     "dvsim/evidence/published",
-    "dvsim/evidence/ledger",
+    "dvsim/evidence/ledger.py",
 )  # setup.cfg asks for them
 
 
