@@ -137,11 +137,7 @@ def _make_parent(path: Path) -> None:
 
 
 def make_parent(path: Path) -> None:
-    """Make the folder of a file that another program will write.
-
-    Raises:
-        OutputError: If it cannot be made.
-    """
+    """Make the folder of a file that another program will write."""
     try:
         _make_parent(path)
     except OSError as error:
@@ -153,11 +149,7 @@ def _unwritable(path: Path, error: OSError) -> OutputError:
 
 
 def write_output(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, see `write_file`.
-
-    Raises:
-        OutputError: If it cannot be written. What was there before is still there then.
-    """
+    """Write a file whole or not at all, see `write_file`."""
     try:
         write_file(path, data)
     except OSError as error:
@@ -168,10 +160,6 @@ def check_place(path: Path, *, folder: bool = False) -> None:
     """Refuse a place where no file, or no folder, can be: before a run, not after it.
 
     Nothing is made, and a folder need not be writable: what is kept there may only be read.
-
-    Raises:
-        OutputError: If a file stands in the way, or a folder in that of a file, or if the folder
-            that a file, or the first folder on its way, would be in cannot be written.
     """
     try:
         if not folder and path.is_dir():

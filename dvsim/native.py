@@ -8,11 +8,7 @@ from dvsim.errors import DvsimError
 
 
 def emulator_prefix() -> Path:
-    """Return the folder with ``include/vic.h``, ``lib/libvic.so`` and ``bin/vicrun``.
-
-    Raises:
-        DvsimError: If this installation was built without it.
-    """
+    """Return the folder with ``include/vic.h``, ``lib/libvic.so`` and ``bin/vicrun``."""
     prefix = Path(__file__).resolve().parent / "_emulator"
     if not (prefix / "bin" / "vicrun").is_file():
         raise DvsimError(f"no emulator in {prefix}: install dvsim again, with a C compiler")

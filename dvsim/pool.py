@@ -55,9 +55,6 @@ def default_workers() -> int:
     """Return how many processes work if nobody says: DVSIM_WORKERS, or one per usable core.
 
     Under taskset a process may use fewer cores than there are.
-
-    Raises:
-        ScenarioError: If DVSIM_WORKERS is no whole number above 0.
     """
     text = os.environ.get(WORKERS_VARIABLE)
     if not text:
@@ -119,9 +116,6 @@ class Workers:
         Args:
             work: What is done with a task; a function of a module, which depends on nothing else.
             tasks: What it is done with.
-
-        Raises:
-            RunFailed: If a worker dies. What `work` raises is raised where its result is taken.
         """
         if self._workers <= 1:
             return map(work, tasks)

@@ -60,12 +60,6 @@ def run_scenarios(
             are.
         more: Instead of both: from the results so far to whether each needs more replications.
         steps: Replications of the first look, of the second, …; after the last nothing is asked.
-
-    Raises:
-        ScenarioError: If `seed`, `replications`, `precision`, `scale`, `workers` or `backend`
-            cannot be, or what they make of a scenario, or if there is no such backend for a
-            scenario.
-        RunFailed, OutputError: See `dvsim.study.execute.simulate` and `dvsim.study.folder`.
     """
     emulation = backend_of(backend)
     if replications is None and precision is None and more is None and emulation is None:

@@ -33,10 +33,6 @@ def vicbridge(prefix: Path | None = None) -> Path:
     Returns:
         pathlib.Path: In ``$XDG_CACHE_HOME/dvsim/vicbridge-…`` (default ``~/.cache``); the name of
         the folder tells sources, headers, libvic's place, librabbitmq and flags.
-
-    Raises:
-        DvsimError: If there is no compiler or no librabbitmq, or the compiler refuses.
-        OutputError: If the cache cannot be written.
     """
     prefix = (prefix or emulator_prefix()).resolve()
     sources = sorted((prefix / "share" / "bridge").glob("*.[ch]"))
@@ -59,11 +55,7 @@ def vicbridge(prefix: Path | None = None) -> Path:
 
 
 def check_ours(program: Path) -> None:
-    """Refuse a compiled program that somebody else may have put there: it is run.
-
-    Raises:
-        OutputError: If it, or its folder, belongs to another user than root, or all can write it.
-    """
+    """Refuse a compiled program that somebody else may have put there: it is run."""
     for path in (program, program.parent):
         status = path.stat()
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & stat.S_IWOTH:

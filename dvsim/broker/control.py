@@ -33,11 +33,7 @@ class Control:
     epmd_port: int
 
     def run(self, node: str, *arguments: str, timeout_s: float = ANSWER_S) -> str:
-        """Run a command on a node and return what it prints.
-
-        Raises:
-            DvsimError: If it fails, or does not end in time; the text has what it said.
-        """
+        """Run a command on a node and return what it prints."""
         # a time limit of its own: a call to a node that hangs would else never end
         command = [str(self.program), "--quiet", "--node", f"{node}@localhost"]
         command += ["--timeout", str(max(1, int(timeout_s))), *arguments]
@@ -60,11 +56,7 @@ class Control:
         return done.stdout
 
     def status(self, node: str, timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
-        """Return what a node says of its cluster: ``running_nodes``, ``alarms``, ``partitions``.
-
-        Raises:
-            DvsimError: If it does not answer.
-        """
+        """Return what a node says of its cluster: ``running_nodes``, ``alarms``, ``partitions``."""
         text = self.run(node, "cluster_status", "--formatter", "json", timeout_s=timeout_s)
         answer: Mapping[str, Any] = json.loads(text)
         return answer

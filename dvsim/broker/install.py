@@ -39,11 +39,7 @@ class Installation:
 
 
 def find() -> Installation:
-    """Find RabbitMQ: in the folder that ``DVSIM_RABBITMQ`` names, else where packages put it.
-
-    Raises:
-        DvsimError: If there is none, or no Erlang that it could run on; the text names the package.
-    """
+    """Find RabbitMQ: in the folder that ``DVSIM_RABBITMQ`` names, else where packages put it."""
     folder = _folder()
     programs = [shutil.which(name) for name in ("erl", "epmd")]
     if None in programs:

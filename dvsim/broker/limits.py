@@ -19,33 +19,20 @@ LEAST = 256 << 20
 
 
 def check_shape(clusters: int, nodes: int) -> None:
-    """Refuse a number of clusters or nodes that cannot be.
-
-    Raises:
-        ScenarioError: If it is below 1, or there is no letter for a cluster, or no digit for a
-            node.
-    """
+    """Refuse a number of clusters or nodes that cannot be."""
     for name, value, most in (("clusters", clusters, CLUSTERS), ("nodes", nodes, NODES)):
         if not 1 <= value <= most:
             raise ScenarioError.at(name, f"must be 1 to {most}, is {value}")
 
 
 def check_patience(timeout_s: float) -> None:
-    """Refuse a time to wait in which nothing can start; no number is no time.
-
-    Raises:
-        ScenarioError: If it is no number above 0; it may be infinite.
-    """
+    """Refuse a time to wait in which nothing can start; no number is no time."""
     if not timeout_s > 0:
         raise ScenarioError.at("timeout_s", f"must be above 0 seconds, is {timeout_s:g}")
 
 
 def memory_of(count: int, given: int | None) -> int:
-    """Return the bytes at which each of so many nodes lets its publishers wait.
-
-    Raises:
-        ScenarioError: If they are too few for a node, or more than the machine has.
-    """
+    """Return the bytes at which each of so many nodes lets its publishers wait."""
     machine = machine_bytes()
     each = given if given is not None else int(SHARE * machine) // count
     if each < LEAST:
@@ -73,12 +60,7 @@ def machine_bytes() -> int:
 
 
 def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str, ...]:
-    """Return plug-ins, each once.
-
-    Raises:
-        ScenarioError: If RabbitMQ has no such plug-in, or it would listen on a port that is not
-            ours.
-    """
+    """Return plug-ins, each once."""
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
         if name.endswith("_examples"):

@@ -87,9 +87,6 @@ class Node:
             wait: Return when it is ready, else at once. Nodes of one cluster that were all down
                 wait for each other: start each without waiting, then `wait_ready`.
             timeout_s: How long to wait, in seconds.
-
-        Raises:
-            RunFailed: If it ends, or is not ready in time; the text has the end of its log.
         """
         if not self.alive:
             control, folder = self._control, self._settings.folder
@@ -103,11 +100,7 @@ class Node:
             self.wait_ready(timeout_s)
 
     def wait_ready(self, timeout_s: float = READY_S) -> None:
-        """Wait until it answers as an AMQP broker does.
-
-        Raises:
-            RunFailed: If it ends, or is not ready in time; the text has the end of its log.
-        """
+        """Wait until it answers as an AMQP broker does."""
         end = time.monotonic() + timeout_s
         while not greets(self.port, self._settings.address):
             if not self.alive:
@@ -148,19 +141,12 @@ class Node:
     def ctl(self, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run ``rabbitmqctl`` on it and return what that prints.
 
-        Raises:
-            DvsimError: If it fails, or does not end in time.
-
         ``node.ctl("list_queues", "name", "messages")``
         """
         return self._control.run(self.name, *arguments, timeout_s=timeout_s)
 
     def sync(self) -> None:
-        """Let it write to disk what exchanges, queues and bindings there are.
-
-        Raises:
-            DvsimError: If it does not answer.
-        """
+        """Let it write to disk what exchanges, queues and bindings there are."""
         self.ctl("eval", "mnesia:sync_log().")
 
     def memory_alarm(self, on: bool) -> None:

@@ -28,9 +28,6 @@ class PrivateFolder:
     Args:
         given: Its path; None for a new one among the temporary files.
         prefix: How the name of a new one begins; those that are left are found by it.
-
-    Raises:
-        OutputError: If it cannot be made, or holds something.
     """
 
     def __init__(self, given: Path | None = None, *, prefix: str = PREFIX) -> None:

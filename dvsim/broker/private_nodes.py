@@ -63,13 +63,6 @@ class Brokers:
         tls: The folder with ``ca.pem``, ``client.pem`` and ``client-key.pem``; None without TLS.
         version: RabbitMQ's version.
 
-    Raises:
-        ScenarioError: If a parameter cannot be.
-        DvsimError: If RabbitMQ (or, for TLS, openssl) is not installed.
-        OutputError: If the folder cannot be used.
-        RunFailed: If the nodes are not ready in time; the text has the end of a log. Nothing is
-            left then.
-
     ::
 
         with Brokers(clusters=2, nodes=3) as brokers:
@@ -139,11 +132,7 @@ class Brokers:
         return self._control
 
     def complete(self, timeout_s: float = READY_S) -> None:
-        """Wait until every cluster has all its nodes, as after one that was killed is back.
-
-        Raises:
-            RunFailed: If a node is missing for so many seconds.
-        """
+        """Wait until every cluster has all its nodes, as after one that was killed is back."""
         for cluster in self.clusters:
             self._wait_cluster(cluster, time.monotonic() + timeout_s)
 

@@ -64,10 +64,6 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
     Returns:
         State, bool: What runs, and whether all of it did before. Nodes that have ended, or do not
         answer, are started again with their data.
-
-    Raises:
-        ScenarioError: If a parameter is wrong, or other nodes than these run there.
-        DvsimError: If they cannot be started; none is left then.
     """
     folder = StateFolder(path)
     with folder.alone():
@@ -107,11 +103,7 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
 
 
 def status(path: Path) -> tuple[State, list[Look]] | None:
-    """Look at the nodes that run, also those that have ended since; None if there are none.
-
-    Raises:
-        RunFailed: If they are being started.
-    """
+    """Look at the nodes that run, also those that have ended since; None if there are none."""
     if not _is_there(path):
         return None
     folder = StateFolder(path)
@@ -128,11 +120,7 @@ def status(path: Path) -> tuple[State, list[Look]] | None:
 
 
 def down(path: Path) -> bool:
-    """End the nodes and remove what they have left; say whether there were any.
-
-    Raises:
-        RunFailed: If they do not end, killed or not.
-    """
+    """End the nodes and remove what they have left; say whether there were any."""
     if not _is_there(path):
         return False
     folder = StateFolder(path)

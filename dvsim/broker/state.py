@@ -83,12 +83,7 @@ class State:
 
 
 class StateFolder:
-    """The folder, made for its owner alone if it is not there.
-
-    Raises:
-        OutputError: If it cannot be made, is no folder, somebody else's, or can be written by
-            others.
-    """
+    """The folder, made for its owner alone if it is not there."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -105,11 +100,7 @@ class StateFolder:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait until nobody else starts or ends nodes here, and keep others from it.
-
-        Raises:
-            OutputError: If the folder cannot be written.
-        """
+        """Wait until nobody else starts or ends nodes here, and keep others from it."""
         try:
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
@@ -121,11 +112,7 @@ class StateFolder:
             os.close(lock)
 
     def read(self) -> State | None:
-        """Return what is written down; None if nothing is.
-
-        Raises:
-            OutputError: If it cannot be read, or is something else: then nothing here is touched.
-        """
+        """Return what is written down; None if nothing is."""
         try:
             return State.from_json(self._file.read_text("utf-8"))
         except FileNotFoundError:
@@ -137,11 +124,7 @@ class StateFolder:
             raise OutputError(f"{text}; remove it, and 'nodes' beside it") from error
 
     def write(self, state: State) -> None:
-        """Write down what runs, whole or not at all.
-
-        Raises:
-            OutputError: If it cannot be written. Nothing new is left then.
-        """
+        """Write down what runs, whole or not at all."""
         new = self.path / f".state.{os.getpid()}"
         try:
             new.write_text(state.to_json(), "utf-8")
@@ -151,11 +134,7 @@ class StateFolder:
             raise unusable(self._file, error) from error
 
     def check_free(self) -> None:
-        """Refuse a folder of nodes that is not ours.
-
-        Raises:
-            OutputError: If there is one.
-        """
+        """Refuse a folder of nodes that is not ours."""
         if self.nodes.exists():
             raise OutputError(f"'{self.nodes}' is in the way")
 

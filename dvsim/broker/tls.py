@@ -17,9 +17,6 @@ def make_certificates(folder: Path) -> None:
 
     They are ``ca.pem``, ``server.pem`` with ``server-key.pem``, ``client.pem`` with
     ``client-key.pem``; the keys can be read by their owner alone.
-
-    Raises:
-        DvsimError: If there is no ``openssl``, or it refuses.
     """
     if shutil.which("openssl") is None:
         raise DvsimError("TLS needs the command openssl to make certificates: apt install openssl")

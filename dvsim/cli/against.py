@@ -55,13 +55,7 @@ def validate_against(
     *,
     strict: bool,
 ) -> None:
-    """Run the scenarios of which something was measured, and compare.
-
-    Raises:
-        ScenarioError: If the file, or what is said of it, is wrong, or nothing of it can be
-            compared.
-        CriterionFailed: With `strict`, if a criterion does not hold.
-    """
+    """Run the scenarios of which something was measured, and compare."""
     from dvsim.evidence.lab.judge import judge
     from dvsim.evidence.lab.match import chosen, own_metrics
     from dvsim.evidence.lab.read import read_lab

@@ -155,11 +155,7 @@ class Page(Output):
 
 
 def check_free(path: Path, form: str) -> None:
-    """Refuse to write a report over one that is there, before anything is run.
-
-    Raises:
-        UsageError: If its file, or one of its figures, is there and ``--overwrite`` is not given.
-    """
+    """Refuse to write a report over one that is there, before anything is run."""
     ctx = click.get_current_context(silent=True)
     if ctx is None or ctx.meta.get(OVERWRITE):
         return

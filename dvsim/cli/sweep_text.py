@@ -26,21 +26,13 @@ OPTIONS = {"vary": "--vary", "overrides": "--set"}  # by the argument that an er
 
 
 def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
-    """Return the results to show.
-
-    Raises:
-        ScenarioError: If there is none of that name; with all that there are.
-    """
+    """Return the results to show."""
     _check_results(wanted, swept.results)
     return list(wanted) or SweptPoints(swept).drawn
 
 
 def check_results(ready: Sweep, wanted: Sequence[str]) -> None:
-    """Check, before anything runs, that some point has each result.
-
-    Raises:
-        ScenarioError: If none has; with all that there are.
-    """
+    """Check, before anything runs, that some point has each result."""
     known: dict[str, str] = {}
     for trial in ready.trials:
         if known.keys() >= set(wanted):
@@ -75,11 +67,7 @@ def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Ta
 
 
 def write_page(swept: SweepResult, path: Path | None) -> None:
-    """Write the page of a sweep, if one was asked for.
-
-    Raises:
-        OutputError: If it cannot be written.
-    """
+    """Write the page of a sweep, if one was asked for."""
     from dvsim.report.html import write
     from dvsim.report.sweep_page import swept_page
 

@@ -83,12 +83,7 @@ def _size(text: str) -> int:
 def run_traced(
     options: RunOptions, scenarios: Sequence[Spec], how: str | Emulation, trace: Trace
 ) -> Run | PointsStudy:
-    """Run a scenario and write its timeline; an emulated one is run anew, to have one.
-
-    Raises:
-        ScenarioError: If there are several scenarios, or one that has no timeline.
-        OutputError: If the file cannot be written.
-    """
+    """Run a scenario and write its timeline; an emulated one is run anew, to have one."""
     from dvsim.emulation.trace.runs import check_traceable
 
     if len(scenarios) > 1:

@@ -22,11 +22,7 @@ DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless anothe
 
 @cache
 def kind_named(name: str) -> Kind:
-    """Return the kind of a name.
-
-    Raises:
-        ScenarioError: If there is none, with the nearest name, or its package cannot be imported.
-    """
+    """Return the kind of a name."""
     if name in OWN:
         kind: Kind = importlib.import_module(OWN[name]).KIND
         return kind

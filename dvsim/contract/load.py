@@ -59,9 +59,6 @@ def load(name_or_path: str | os.PathLike[str], overrides: Sequence[Override] = (
         name_or_path: A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked
             for in ``cards`` beside the file, then among the packaged ones.
         overrides: Such as ``workload.messages=1000``, each key once.
-
-    Raises:
-        ScenarioError: With every fault that was found.
     """
     return resolve(name_or_path, overrides).scenario
 
@@ -79,11 +76,7 @@ class Template:
     document: Document
 
     def resolved(self, overrides: Sequence[Override]) -> Resolved:
-        """Apply overrides, check the scenario as a whole and freeze it.
-
-        Raises:
-            ScenarioError: With every fault that was found.
-        """
+        """Apply overrides, check the scenario as a whole and freeze it."""
         document, refused = self._overridden(overrides)
         scenario, faults = _built(document, self.path)
         if scenario is None or refused:
@@ -137,12 +130,7 @@ class Template:
 
 
 def template(name_or_path: str | os.PathLike[str]) -> Template:
-    """Read the files of one scenario; whether it is good is seen when it is resolved.
-
-    Raises:
-        ScenarioError: If they cannot be read, or are those of a campaign or of a common part of
-            others.
-    """
+    """Read the files of one scenario; whether it is good is seen when it is resolved."""
     path = find.resolve_name(name_or_path)
     document = read_chain(path)
     if "campaign" in document.data:
@@ -164,9 +152,6 @@ def load_campaign(
             ``h3/dv-*``, which gives the packaged scenarios with such a name.
         overrides: Applied to each of them. Of several, those over a transport that has no such card
             or parameter go without, as long as one has it.
-
-    Raises:
-        ScenarioError: With the faults of all of them.
     """
     return _all(_members(name_or_path), overrides)
 
@@ -215,11 +200,7 @@ _PARAMETERS = {name for parameters in KINDS.values() for name in parameters}
 
 
 def kind_for(document: Document) -> Kind:
-    """Return the kind of a scenario file.
-
-    Raises:
-        ScenarioError: If it names a kind that is not installed; with the nearest.
-    """
+    """Return the kind of a scenario file."""
     name = document.data.get("kind")
     if not isinstance(name, str):
         known = map(kind_named, OWN)

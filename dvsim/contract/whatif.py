@@ -127,10 +127,6 @@ def variants(
         members: The scenario files of its campaign.
         built: Checks a document as a whole.
         kind_for: Tells the kind of a document.
-
-    Raises:
-        ScenarioError: With everything that is wrong with the question; what is wrong with one of
-            the scenarios is said when it is built.
     """
     bases = [read_chain(member) for member in members]
     for base, member in zip(bases, members, strict=True):

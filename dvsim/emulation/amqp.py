@@ -52,9 +52,6 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
     Args:
         target: The broker.
         what: The name of the connection, as the broker shows it.
-
-    Raises:
-        RunFailed: If there is no broker, or it refuses the connection.
     """
     with spoken(target):
         return pika.BlockingConnection(parameters(target, what))
@@ -81,11 +78,7 @@ def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
 
 @contextmanager
 def spoken(target: Target) -> Iterator[None]:
-    """Turn what the client library raises into an error that names the broker.
-
-    Raises:
-        RunFailed: In place of the errors of pika and of sockets.
-    """
+    """Turn what the client library raises into an error that names the broker."""
     try:
         yield
     except (AMQPError, OSError) as error:
@@ -169,21 +162,13 @@ class Queue:
         self._close()
 
     def depth(self) -> int:
-        """Return how many messages are queued.
-
-        Raises:
-            RunFailed: If the broker does not answer.
-        """
+        """Return how many messages are queued."""
         with spoken(self.target):
             declared = self.channel.queue_declare(self.name, durable=True, passive=True)
             return int(declared.method.message_count)
 
     def events(self, seconds: float) -> None:
-        """Wait so long for events, and call their callbacks.
-
-        Raises:
-            RunFailed: If the broker is gone.
-        """
+        """Wait so long for events, and call their callbacks."""
         with spoken(self.target):
             self._connection.process_data_events(time_limit=seconds)
 

@@ -66,11 +66,7 @@ class Child:
         return self._process.pid
 
     def say(self, line: str) -> None:
-        """Write a line to its stdin.
-
-        Raises:
-            RunFailed: If its stdin is closed.
-        """
+        """Write a line to its stdin."""
         if not self.reads(line):
             raise self.failed()
 

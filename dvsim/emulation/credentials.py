@@ -15,10 +15,6 @@ def credentials_of(path: Path | None) -> tuple[str, str]:
         path: A file whose first line is ``user:password``; without one ``VICBRIDGE_USER`` and
             ``VICBRIDGE_PASSWORD`` of the environment count, without those the file that
             ``VICBRIDGE_CREDENTIALS`` names, and without that guest.
-
-    Raises:
-        ScenarioError: If it cannot be read, can be read by others, or is something else. The text
-            has nothing of what is in it.
     """
     named = os.environ.get("VICBRIDGE_CREDENTIALS")
     if path is None and (named is None or {"VICBRIDGE_USER", "VICBRIDGE_PASSWORD"} & {*os.environ}):

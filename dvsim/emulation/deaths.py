@@ -66,11 +66,7 @@ class Deaths:
             loop.call_later(death.end, lambda death=death: self._start(death.victims))
 
     def look(self) -> None:
-        """Note which nodes answer again.
-
-        Raises:
-            RunFailed: If a node ends while it starts.
-        """
+        """Note which nodes answer again."""
         for number in sorted(self._starting):
             node = self.brokers.nodes[number]
             if not node.alive:

@@ -49,9 +49,6 @@ def drain(
         sent: What must be in it.
         on_messages: Called now and then with how many have come.
         quiet_s: Seconds without a message, after which those that are missing are lost.
-
-    Raises:
-        RunFailed: If a message is missing, changed or of another run, or the broker is gone.
     """
     received = _Found(sent)
     started = changed = time.monotonic()

@@ -43,11 +43,7 @@ class Hosts:
         launch_with: str | None = None,
         interface: str | None = None,
     ) -> Hosts:
-        """Return the hosts that texts such as ``a:2,b:2`` describe.
-
-        Raises:
-            ScenarioError: If a text is wrong; it has all faults.
-        """
+        """Return the hosts that texts such as ``a:2,b:2`` describe."""
         faults: list[Fault] = []
         shares = tuple(_shares(hosts, faults))
         named = tuple(_names(broker_hosts, faults)) if broker_hosts is not None else ()

@@ -85,11 +85,7 @@ class Member:
         return {"urls": urls, "user": self._brokers.user, "password": self._brokers.password}
 
     def reach(self, address: str, port: int) -> None:
-        """Connect to a broker of another host and hang up.
-
-        Raises:
-            RunFailed: If nobody answers there.
-        """
+        """Connect to a broker of another host and hang up."""
         try:
             socket.create_connection((address, port), REACH_S).close()
         except TimeoutError:
@@ -160,9 +156,6 @@ def address_of(host: str, interface: str | None) -> str | None:
     """Return the IPv4 address of an interface, or without one that of the name of this host.
 
     None: the name stands for loopback, another machine, or nothing.
-
-    Raises:
-        RunFailed: If there is no such interface.
     """
     if interface is not None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:

@@ -52,11 +52,7 @@ class Publisher:
         self._idle_s = time.process_time()  # of imports and connections, which are not publishing
 
     def publish(self, first: int, messages: int) -> None:
-        """Publish messages by number, in turn to all receivers, and wait until they are queued.
-
-        Raises:
-            RunFailed: If a broker is gone, or returns or refuses a message.
-        """
+        """Publish messages by number, in turn to all receivers, and wait until they are queued."""
         routes, body = self._routes, self._bodies.body
         exchange, properties, mandatory = self._exchange, self._properties, self._mandatory
         for number in range(first, first + messages):

@@ -66,12 +66,7 @@ class Place(NamedTuple):
 
 
 def measured(place: Place, asked: Asked) -> Seen:
-    """Send messages to new queues and receive all of them.
-
-    Raises:
-        RunFailed: If a message is confirmed twice, is lost, or nothing happens for a
-            minute.
-    """
+    """Send messages to new queues and receive all of them."""
     token = f"dvsim-{asked.queue}-{time.monotonic_ns()}"
     names = [f"{token}.{number}" for number in range(asked.queues)]
     if asked.queue == "mirrored":
@@ -143,9 +138,6 @@ def _account(loop: Loop, channel: Any, names: Sequence[str]) -> None:  # noqa: A
     """Find every message that was published, by its number, after nodes have died.
 
     Each was received, is in a queue, or was not confirmed.
-
-    Raises:
-        RunFailed: If a message was confirmed and is lost.
     """
     missing = loop.published() - loop.had
     if loop.asked.queue != "stream" and missing:
@@ -183,11 +175,7 @@ def _mirror(place: Place, token: str, copies: int) -> None:
 
 
 def counted(brokers: Brokers, nodes: Sequence[str]) -> list[Mapping[str, int]]:
-    """Return how many batches and entries the log of each node has written, asked at one moment.
-
-    Raises:
-        RunFailed: If a node does not count them, as other versions than 3.8 to 3.11 may not.
-    """
+    """Return how many batches and entries the log of each node has written, asked at one moment."""
     if not nodes:
         return []
     names = ", ".join(f"'{node}@localhost'" for node in nodes)

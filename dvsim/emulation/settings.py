@@ -145,9 +145,6 @@ def check_emulation(
         scenarios: What shall be run.
         emulation: How.
         others: Options that only backend sim has, by name; None where they are not given.
-
-    Raises:
-        ScenarioError: With every fault.
     """
     faults = [f for scenario in scenarios for f in kind_of(scenario).unsuited(scenario, emulation)]
     faults += emulation.faults()

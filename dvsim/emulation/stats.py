@@ -25,9 +25,6 @@ class Stats:
     Args:
         path: What ``vicbridge --stats`` has written: comments, one with the clock, a head, and
             rows.
-
-    Raises:
-        RunFailed: If it is not that.
     """
 
     def __init__(self, path: Path) -> None:

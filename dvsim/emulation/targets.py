@@ -73,11 +73,7 @@ class Targets:
 
 @contextmanager
 def broker_targets(emulation: Emulation) -> Iterator[Targets]:
-    """Yield the brokers: those of the user, or private ones, which end with the context.
-
-    Raises:
-        DvsimError: If they cannot be started, or the credentials cannot be read.
-    """
+    """Yield the brokers: those of the user, or private ones, which end with the context."""
     with ExitStack() as stack:
         nodes = emulation.resolved().nodes or 1
         team = None
@@ -107,11 +103,7 @@ class Watch:
         self._queued = 0
 
     def look(self) -> None:
-        """Look if it is time; call it at least twice a second.
-
-        Raises:
-            RunFailed: If a broker is gone, or nothing has come for `STALL_S`.
-        """
+        """Look if it is time; call it at least twice a second."""
         now = time.monotonic()
         if now - self._looked < LOOK_S:
             return

@@ -91,20 +91,12 @@ class Host(Place):
             raise
 
     def say(self, *words: object) -> None:
-        """Send a request; `answer` waits for the answer.
-
-        Raises:
-            RunFailed: If the member has ended.
-        """
+        """Send a request; `answer` waits for the answer."""
         with self._lock:
             self._member.say(json.dumps(words))
 
     def answer(self, patience_s: float = ANSWER_S) -> Any:  # noqa: ANN401 - as JSON has it
-        """Return the answer to the oldest request that has none yet.
-
-        Raises:
-            RunFailed: If there is none in time, or it is an error; the text names the host.
-        """
+        """Return the answer to the oldest request that has none yet."""
         try:
             line = self._lines.get(timeout=patience_s)
         except queue.Empty:
@@ -131,11 +123,7 @@ class Host(Place):
         return self.answer(patience_s)
 
     def greet(self) -> None:
-        """Check the first answer, and measure how far the clock there is ahead.
-
-        Raises:
-            RunFailed: If it cannot be reached, has another version, or no address for a broker.
-        """
+        """Check the first answer, and measure how far the clock there is ahead."""
         hello = self.answer(max(0.1, self._since + HELLO_S - time.monotonic()))
         if hello["version"] != __version__:
             here = f"the run was started by {__version__}"
@@ -156,11 +144,7 @@ class Host(Place):
         return str(self.ask("bridge", patience_s=START_S))
 
     def reach(self, target: Target) -> None:
-        """Ask whether a bridge there would reach a broker.
-
-        Raises:
-            RunFailed: If it would not.
-        """
+        """Ask whether a bridge there would reach a broker."""
         parts = urlsplit(target.url)
         self.ask("reach", parts.hostname or "", parts.port or PORT)
 

@@ -35,11 +35,7 @@ ADVICE = {
 
 
 def load_card(name_or_path: str | Path) -> Card:
-    """Read a card by its name, or by a path that ends in ``.toml``.
-
-    Raises:
-        ScenarioError: With everything that is wrong with it.
-    """
+    """Read a card by its name, or by a path that ends in ``.toml``."""
     text = str(name_or_path)
     if text.endswith(".toml") or isinstance(name_or_path, Path):
         path = existing(Path(text))

@@ -151,11 +151,7 @@ def _is_whole(path: KeyPath, value: dict[str, Any]) -> bool:
 
 
 def read(path: Path) -> Document:
-    """Read one TOML file.
-
-    Raises:
-        ScenarioError: If it cannot be read, is not text, or is not TOML; with the line.
-    """
+    """Read one TOML file."""
     try:
         raw = path.read_bytes()
     except OSError as error:

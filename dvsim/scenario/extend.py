@@ -15,11 +15,7 @@ Extended = Callable[[Document, Path, str], Path]
 
 
 def read_chain(path: Path) -> Document:
-    """Read a scenario and everything that it extends, merged; the file itself wins.
-
-    Raises:
-        ScenarioError: If one of them cannot be read, is not there, or leads back to an earlier one.
-    """
+    """Read a scenario and everything that it extends, merged; the file itself wins."""
     layers = read_layers(path)
     merged = layers[-1]
     for layer in reversed(layers[:-1]):
@@ -37,11 +33,7 @@ def read_layers(path: Path) -> list[Document]:
 
 
 def layers_of(path: Path, extended: Extended, what: str) -> list[Document]:
-    """Return a file and everything that it extends, the file itself first.
-
-    Raises:
-        ScenarioError: If one of them cannot be read, is not there, or leads back to an earlier one.
-    """
+    """Return a file and everything that it extends, the file itself first."""
     layers: list[Document] = []
     seen: set[Path] = set()
     following: Path | None = path

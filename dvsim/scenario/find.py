@@ -97,9 +97,6 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
 
     Args:
         name_or_path: A name such as ``h3/dv-8``, or a path. Text that ends in ``.toml`` is a path.
-
-    Raises:
-        ScenarioError: If there is no such file; with the nearest name.
     """
     text = os.fspath(name_or_path)
     if text.endswith(".toml") or not isinstance(name_or_path, str):
@@ -123,11 +120,7 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
 
 
 def existing(path: Path) -> Path:
-    """Return the path of a file that is there.
-
-    Raises:
-        ScenarioError: If it is not; with the nearest name in the same folder.
-    """
+    """Return the path of a file that is there."""
     if is_file(path):
         return path
     raise ScenarioError.at(path, why_not(path, "a scenario file"), hint=nearest_file(path))

@@ -25,11 +25,7 @@ COLUMNS = ("transport", "message_bytes", "run", "published_column", "statistic",
 
 
 def read_csv(path: Path) -> tuple[dict[str, str], ...]:
-    """Return the rows of a CSV file with a header, as text by column name.
-
-    Raises:
-        ScenarioError: If the file cannot be read.
-    """
+    """Return the rows of a CSV file with a header, as text by column name."""
     try:
         return _rows(path.read_bytes())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -42,11 +38,7 @@ def _rows(content: bytes) -> tuple[dict[str, str], ...]:
 
 
 def transports(path: Path) -> tuple[str, ...]:
-    """Return the transports that a table of published statistics has, in its order.
-
-    Raises:
-        ScenarioError: If it cannot be read, or is no such table.
-    """
+    """Return the transports that a table of published statistics has, in its order."""
     rows = read_csv(path)
     lacking = [name for name in COLUMNS if not rows or rows[0].get(name) is None]
     if lacking:
@@ -99,9 +91,6 @@ def published(scenario: Sampled, column: str) -> dict[str, float]:
 
     Returns:
         dict: Statistic -> value; ``count`` is a number of samples, everything else is in 1/s.
-
-    Raises:
-        ScenarioError: If the reference file cannot be read or is not one.
     """
     return {statistic: value for _, statistic, value in _rows_of(scenario, column)}
 

@@ -44,11 +44,7 @@ def declarations(header: str) -> str:
 
 @cache
 def libvic() -> Library:
-    """Return libvic, loaded once.
-
-    Raises:
-        DvsimError: If there is no library, or it cannot be loaded.
-    """
+    """Return libvic, loaded once."""
     prefix = Path(os.environ.get(PREFIX) or emulator_prefix())
     path = prefix / "lib" / "libvic.so.0"
     ffi = FFI()

@@ -51,9 +51,6 @@ def write_trace(
         timeline: What to write.
         about: For the metadata of the file, as JSON types: what was traced.
         limit: Bytes of the file before it is compressed.
-
-    Raises:
-        OutputError: If the file cannot be written.
     """
     rows = timeline.rows
     components = dict.fromkeys(row.component for row in rows)
@@ -85,11 +82,7 @@ def write_trace(
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write a file; compressed, without a name and a date in it, if its name ends in ``.gz``.
-
-    Raises:
-        OutputError: If it cannot be written.
-    """
+    """Write a file; compressed, without a name and a date in it, if its name ends in ``.gz``."""
     if path.suffix == ".gz":
         content = gzip.compress(content, compresslevel=6, mtime=0)
     try:

@@ -28,10 +28,6 @@ def simulated_timeline(scenario: Spec, seed: int, capacity: int) -> tuple[Timeli
         scenario: As it is run, see `dvsim.scenario.spec.Spec.scaled`.
         seed: Of the run whose first replication is traced.
         capacity: Events that the timeline keeps at most.
-
-    Raises:
-        ScenarioError: See `check_traceable`.
-        RunFailed: If the run fails.
     """
     check_traceable(scenario)
     timeline = Timeline(capacity)
@@ -45,11 +41,7 @@ def simulated_timeline(scenario: Spec, seed: int, capacity: int) -> tuple[Timeli
 
 
 def emulated_timeline(scenario: Spec, folder: Path, capacity: int) -> tuple[Timeline, Facts]:
-    """Return the timeline of what the programs of a run have left in a folder, and what it is of.
-
-    Raises:
-        RunFailed: If they have left nothing, or not what programs of this version write.
-    """
+    """Return the timeline of what programs of a run have left in a folder, and what it is of."""
     timeline = Timeline(capacity)
     facts: Facts = {"scenario": scenario.name, "replication": 1}
     return timeline, facts | kind_of(scenario).read_trace(scenario, folder, timeline)

@@ -60,7 +60,6 @@ class Network:
 
     Raises:
         ValueError: If there is no such network; the text says what is nearest.
-        ScenarioError: If there is no such card.
 
     Word k of all that a port sends goes by plane (port + k) mod planes; in generated traffic each
     input of each plane has arrivals of its own.

@@ -114,11 +114,7 @@ def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
 def emulated(
     kind: PointsKind, scenarios: Sequence[ClusterScenario], job: Job
 ) -> Generator[PointsStudy, None, None]:
-    """Measure scenarios and yield the study of each.
-
-    Raises:
-        RunFailed: If a node cannot be reached, or a message is nowhere.
-    """
+    """Measure scenarios and yield the study of each."""
     how = job.how
     question = {id(own): kind.question(own, how.emulation) for own in scenarios}
     tasks = sum(len(own.points) for own in scenarios) * how.replications

@@ -38,11 +38,7 @@ ROUNDING = 1e-6
 def run_point(
     scenario: ClusterScenario, seed: int, replication: int, timeline: Timeline | None = None
 ) -> Plain:
-    """Run one replication of a point, and note its course on a timeline if there is one.
-
-    Raises:
-        RunFailed: If a message is neither delivered nor anywhere.
-    """
+    """Run one replication of a point, and note its course on a timeline if there is one."""
     return _Run(scenario, seed, replication, timeline).all()
 
 

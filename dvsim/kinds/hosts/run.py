@@ -50,11 +50,7 @@ class Outcome(NamedTuple):
 
 
 def flow(scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
-    """Run one replication of a point.
-
-    Raises:
-        RunFailed: If messages are lost or invented, or a time is too large.
-    """
+    """Run one replication of a point."""
     try:
         return run_point(scenario, seed, replication)
     except OverflowError as error:
@@ -74,11 +70,7 @@ def stages_of(runs: Sequence[Done]) -> pd.DataFrame:
 def run_point(
     setting: MessagingScenario, seed: int, replication: int, observer: Observer | None = None
 ) -> Outcome:
-    """Simulate one replication of one point; an observer changes nothing.
-
-    Raises:
-        RunFailed: If messages are lost or invented on the way.
-    """
+    """Simulate one replication of one point; an observer changes nothing."""
     clock, flow, engine = Clock(observer), setting.workload, setting.cards["client"]
     frame = flow.message_bytes + engine["frame_overhead"]
     traffic = Traffic(frame, grain(setting), setting.system.buffer)

@@ -27,11 +27,7 @@ def run_iteration(
     iteration: int,
     observer: Observer | None = None,
 ) -> Iteration:
-    """Simulate one iteration on freshly reset brokers; an observer changes nothing.
-
-    Raises:
-        RunFailed: If messages are lost or invented on the way.
-    """
+    """Simulate one iteration on freshly reset brokers; an observer changes nothing."""
     streams, clock = Streams(seed, replication, iteration), Clock(observer)
     if scenario.system.over_cards:
         return _data_vortex(scenario, streams, clock)

@@ -58,10 +58,6 @@ def simulate(
         on_task: Called in this process after each finished iteration, for progress, with the wall
             time that it took.
         first: The first replication that is run.
-
-    Raises:
-        RunFailed: If a conservation check fails, a card refuses its parameters, a number or a table
-            grows beyond what can be held, or a worker dies.
     """
     tasks = [
         [

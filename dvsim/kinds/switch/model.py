@@ -49,11 +49,7 @@ class Measured(NamedTuple):
 
 
 def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
-    """Run one replication of one point and measure it.
-
-    Raises:
-        RunFailed: If it does not fit in memory; said before anything is allocated.
-    """
+    """Run one replication of one point and measure it."""
     table, how = setting.traffic, dict[str, Any]()
     if setting.network is not None:
         how["fidelity"] = setting.network.fidelity

@@ -32,11 +32,7 @@ class Bulk:
         self.collectives = 0
 
     def times(self, iterations: int) -> Iterator[int]:
-        """Yield the numbers of iterations, all of which have as many operations as the first.
-
-        Raises:
-            ScenarioError: After the first one, if there is no memory for all.
-        """
+        """Yield the numbers of iterations, all of which have as many operations as the first."""
         for number in range(iterations):
             yield number
             if number == 0:

@@ -64,11 +64,7 @@ def fault_of(columns: Columns, number: int, message: str, name: str, files: Sequ
 
 
 def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str]) -> None:
-    """Refuse the first operation of which a number is out of range.
-
-    Raises:
-        ScenarioError: With the rank, the operation and what it may be.
-    """
+    """Refuse the first operation of which a number is out of range."""
     rank, kind, peer, tag, size, cpu, nic, _ = columns
     message, last = kind != CALC, ranks - 1
     least = np.where(kind == RECV, ANY, 0)
@@ -92,11 +88,7 @@ def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str])
 
 
 def refuse_circles(graph: Graph) -> None:
-    """Refuse operations that wait for each other; those that point forwards cannot.
-
-    Raises:
-        ScenarioError: With the first of them, and some of the others.
-    """
+    """Refuse operations that wait for each other; those that point forwards cannot."""
     source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
     if (graph.to > source).all():
         return

@@ -268,9 +268,6 @@ def choose(
         settings: Text by key, instead of what the card says.
         ranks: That the fabric shall carry.
         faults: What is wrong in a Data Vortex, see `dvsim.kinds.workload.faults`.
-
-    Raises:
-        ScenarioError: If there is no such fabric, or a setting is wrong.
     """
     if name == SMALLEST:
         name = next((preset for preset, ports in PRESETS.items() if ports >= ranks), "dv216")
@@ -315,11 +312,7 @@ def _with_costs(chosen: Chosen, given: Mapping[str, object]) -> Chosen:
 
 
 def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> Any:  # noqa: ANN401
-    """Return the value of a setting, read.
-
-    Raises:
-        ScenarioError: If it is no such value.
-    """
+    """Return the value of a setting, read."""
     try:
         return reader(value)
     except UnitError as error:

@@ -67,12 +67,7 @@ class Faults:
 
 
 def faults_of(given: Iterable[str], planes: int, tree: Tree) -> Faults:
-    """Return faults that were given in words, of a network of that shape.
-
-    Raises:
-        ScenarioError: If one is not understood, there is no such port or plane, or two ports
-            share no plane.
-    """
+    """Return faults that were given in words, of a network of that shape."""
     faults = Faults(told=tuple(given))
     first: dict[tuple[str, ...], str] = {}
     for text in faults.told:

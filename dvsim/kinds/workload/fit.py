@@ -70,9 +70,6 @@ def measurements(path: str | Path) -> list[Measurement]:
 
     Args:
         path: A trace, or what osu_latency or osu_bw printed.
-
-    Raises:
-        ScenarioError: If it cannot be read, or has no times.
     """
     rows = list(_tables(Path(path)))
     if rows:
@@ -147,11 +144,7 @@ def window(size: int) -> Graph:
 
 
 def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
-    """Return a fabric with numbers that give the times that were measured.
-
-    Raises:
-        ScenarioError: If the fabric is none of LogGOPS.
-    """
+    """Return a fabric with numbers that give the times that were measured."""
     from scipy.optimize import least_squares
 
     if fabric.model != "loggops":

@@ -297,11 +297,7 @@ class Builder:
         self._edges.append(np.array([column.ravel() for column in given], dtype=np.int64))
 
     def make_room(self, operations: int) -> None:
-        """Refuse so many operations if there is no memory for them.
-
-        Raises:
-            ScenarioError: If there is none.
-        """
+        """Refuse so many operations if there is no memory for them."""
         self._room = max(self._room, operations)
         try:
             check_memory(f"a program of {operations:,} operations or more", BYTES * operations)
@@ -321,13 +317,7 @@ class Builder:
             del loose[:]
 
     def build(self) -> Graph:
-        """Return the graph.
-
-        Raises:
-            ScenarioError: If a rank, size, tag or processor is out of range, an edge leads to
-                another rank or to no operation, or operations wait for each other in a circle; with
-                rank and operation.
-        """
+        """Return the graph."""
         if not 1 <= self.ranks <= MOST_RANKS:
             message = f"must be from 1 to {MOST_RANKS}, is {self.ranks}"
             raise ScenarioError.at(self.name, message, "ranks")

@@ -253,12 +253,7 @@ class Program:
         return self._tags.setdefault((communicator, tag), OWN_TAGS + len(self._tags))
 
     def graph(self) -> Graph:
-        """Return the graph of all calls.
-
-        Raises:
-            ScenarioError: If ranks of a communicator enter different collectives, or some enter
-                none; and what `Builder.build` refuses.
-        """
+        """Return the graph of all calls."""
         tag = COLLECTIVE_TAG
         for communicator in self._communicators:
             for number in range(len(communicator.entries)):

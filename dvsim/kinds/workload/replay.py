@@ -164,9 +164,6 @@ def prepared(
         graph: As it was read or made.
         compute: Factor of all computing: 1 as measured, 0 none.
         straggler: A rank, and the factor of its computing beside that.
-
-    Raises:
-        ScenarioError: If there is no such rank.
     """
     if compute == 1.0 and straggler is None:
         return graph
@@ -194,9 +191,6 @@ def places_of(
         graph, fabric: What is placed, and where.
         placement: ``linear``: rank r at port r; ``random``: at any port, by the seed; or the ports.
         seed: Of a random placement.
-
-    Raises:
-        ScenarioError: If there are too few ports, or a port is none or given twice.
     """
     ports = fabric.ports or graph.ranks
     if graph.ranks > ports:
@@ -230,10 +224,6 @@ def replay_graph(
         graph: What the ranks do.
         fabric: What carries the messages.
         placement, seed: As in `places_of`; the seed is that of what faulty ports lose, too.
-
-    Raises:
-        ScenarioError: If the ranks have no place.
-        RunFailed: If operations can never complete, with who waits for what; or without memory.
     """
     try:
         made = fabric.made(seed)

@@ -43,10 +43,6 @@ def replays(
         fit: Traces with times of their own, and tables of OSU: the numbers of the first fabric
             become those that give their times.
         faults: What is wrong in those of the fabrics that are a Data Vortex: ``"dead plane=3"``.
-
-    Raises:
-        ScenarioError: If the trace cannot be read, or something that is asked for cannot be.
-        RunFailed: If operations can never complete.
     """
     if faults_of_seed := tuple(Argument("seed").whole(seed, 0, SEED)):
         raise ScenarioError(faults_of_seed)
@@ -100,10 +96,6 @@ def replay(
         faults: What is wrong in a Data Vortex: ``["dead plane=3", "slow port=5 by=4"]``.
         **parameters: Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the
             others.
-
-    Raises:
-        ScenarioError: If the trace cannot be read or an argument is wrong.
-        RunFailed: If operations can never complete; with who waits for what.
     """
     (replayed,) = replays(
         Path(trace),

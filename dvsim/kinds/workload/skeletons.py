@@ -53,7 +53,6 @@ class Skeleton(Table):
 
         Raises:
             ValueError: If a decomposition does not fit the number of ranks.
-            ScenarioError: If there is no memory for the program.
         """
         bulk = Bulk(self.ranks, type(self).__name__.lower())
         bulk.builder.make_room(self.ranks * self.iterations)

@@ -85,9 +85,6 @@ def axis_of(
         tolerance: Of a key that is no whole number: absolute of a share, relative of anything else.
             None takes that of `TOLERANCE`.
         keys: Those that have an order.
-
-    Raises:
-        ScenarioError: If there is no such key, or the bounds are none.
     """
     if key not in keys:
         message = f"'{key}' has no order to search in; one of {', '.join(keys)}"

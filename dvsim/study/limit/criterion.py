@@ -93,9 +93,6 @@ def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
             metric.
         metrics: Those that there are, with their units. ``latency_p99`` is ``p99`` and so on.
 
-    Raises:
-        ScenarioError: With everything that is wrong with it, and the nearest metric.
-
     >>> print(parse_criterion("acceptance>0.99 and p99 <= 40", {"acceptance": "1", "p99": "slots"}))
     acceptance > 0.99 and p99 <= 40
     >>> print(parse_criterion("latency_p99 < 1 ms", {"p99": "us"}))

@@ -110,11 +110,6 @@ def find_limits(
             the interval of each metric of the criterion is at most this share of it.
         workers: Processes; None: one for each core that this one may use.
         on_probe: Called with each probe as it is done.
-
-    Raises:
-        ScenarioError: If a value of the key is none for this scenario, or a run has nothing of what
-            is asked.
-        RunFailed: If a switch does not fit in memory, messages are lost, or a worker dies.
     """
     kind = kind_of(scenario)
     if not scenario.has(key):

@@ -69,9 +69,6 @@ class Axis:
 def parse_axis(text: str) -> Axis:
     """Read ``KEY=VALUES``.
 
-    Raises:
-        ScenarioError: If it cannot be read, or a value is there twice.
-
     >>> parse_axis("workload.message_bytes=8..131072*16").values
     ('8', '128', '2048', '32768')
     >>> parse_axis("system.card.sram=1 MiB..4 MiB*2,1 GiB").values
@@ -88,11 +85,7 @@ def parse_axis(text: str) -> Axis:
 
 
 def given_axis(key: str, values: Iterable[object]) -> Axis:
-    """Return the axis of values of Python, which are used as they are.
-
-    Raises:
-        ScenarioError: If there are none, one is there twice, or no file could say it.
-    """
+    """Return the axis of values of Python, which are used as they are."""
     try:
         return _axis(key, [Given(read_python(value)) for value in values])
     except TypeError as error:

@@ -78,11 +78,7 @@ def warm(_: None) -> None:
 
 
 def work(chunk: Chunk) -> list[Done]:
-    """Do points.
-
-    Raises:
-        RunFailed: If this process has other code than the one that asks.
-    """
+    """Do points."""
     here = code_version()
     if here != chunk.how.version:
         raise RunFailed(f"a worker has dvsim {here}, and {chunk.how.version} is asked for")
@@ -140,11 +136,6 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace,
     Args:
         workers: Processes of this machine; 1 works in this one. Without meaning with a scheduler.
         scheduler: Address of a dask scheduler, ``tcp://host:8786``, or a file that it has written.
-
-    Raises:
-        ScenarioError: If dask is not installed, or not configured for such an address, or there is
-            no such file.
-        RunFailed: If the scheduler does not answer, or a process dies.
     """
     if scheduler is not None:
         with _client(scheduler) as client:  # more workers may come; a chunk survives its worker
@@ -242,11 +233,7 @@ class Chunks(Executor[PointTrial]):
         return None
 
     def run(self, trials: Sequence[PointTrial]) -> Iterator[tuple[PointTrial, Outcome]]:
-        """Run points and keep those that did not fail, a chunk at a time.
-
-        Raises:
-            RunFailed: If a worker dies, or has other code. What was done is kept.
-        """
+        """Run points and keep those that did not fail, a chunk at a time."""
         times = self.how.replications if self.precision is None else None
         missing = [self._begun.pop(trial.folder, replace(trial, times=times)) for trial in trials]
         by_number = {trial.number: trial for trial in trials}
@@ -287,9 +274,6 @@ def done(
     A chunk has as many points as take about `CHUNK_S`, by those that are done; near the end they
     are smaller, so that no worker is left alone with the last. `on_idle` is called once
     when there are no workers, and again when all have gone after some had come.
-
-    Raises:
-        RunFailed: If a worker process dies, or has other code.
     """
     waiting, running = deque(trials), set[Future[list[Done]]]()
     took_s, finished, was_idle = 0.0, 0, False

@@ -61,9 +61,6 @@ def plan(
         sample: ``sobol:N``: as many points, spread evenly, instead of every combination.
         seed: Of the sample.
 
-    Raises:
-        ScenarioError: If an option is wrong, or no point is left.
-
     >>> [str(point) for point in plan(["a=1,2", "b=x,y", "c=7"], together=["a,b"])]
     ['a=1, b=x, c=7', 'a=2, b=y, c=7']
     """
@@ -106,11 +103,7 @@ class Zip:
 
 @dataclass(frozen=True)
 class Grid:
-    """Every place of each part with every other; the last part varies fastest.
-
-    Raises:
-        ScenarioError: If that are too many, or an axis has no steps.
-    """
+    """Every place of each part with every other; the last part varies fastest."""
 
     parts: tuple[Zip, ...]
 

@@ -57,9 +57,6 @@ def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
         vary: ``KEY=lo..hi``, or ``KEY=a,b,c``, of which each is as likely. Without any it is every
             parameter of the cards that is unverified or assumed, and no zero.
         spread: Share by which these go down and up.
-
-    Raises:
-        ScenarioError: If there are not two keys at least: one alone explains everything.
     """
     if math.isnan(spread):
         raise ScenarioError.at(Argument("spread"), f"{spread} is not a share")

@@ -123,10 +123,6 @@ def prepare(
         precision: Instead of `replications`: 3 to 30 for each point, as a pilot says, see
             `dvsim.study.stopping`; 0.05 unless either is given.
         progress: Show on stderr how many of many points are checked.
-
-    Raises:
-        ScenarioError: If no point is valid; points that are not stay in the table, with their
-            faults.
     """
     if precision is None and replications is None:
         precision = DEFAULT_PRECISION
@@ -164,10 +160,6 @@ def run(
         force: Run again, even if the answers are kept.
         progress: Show progress on stderr.
         command: For the manifests.
-
-    Raises:
-        RunFailed: If a worker dies. What was done is kept; run it again to go on.
-        OutputError: If a folder cannot be written.
     """
     check_asked(seed=sweep.how.seed, workers=workers)
     started = datetime.now(UTC)

@@ -60,11 +60,7 @@ class Sensitivity(Sweep):
     indices: Sequence[Index] = ()
 
     def __post_init__(self) -> None:
-        """Refuse points that cannot be run, before the others are.
-
-        Raises:
-            ScenarioError: With the first of them.
-        """
+        """Refuse points that cannot be run, before the others are."""
         refused = [trial for trial in self.trials if isinstance(trial, Refused)]
         if refused:
             count = f"{len(refused):,} of {len(self.trials):,}"
@@ -86,9 +82,6 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
         ranges: Of d keys.
         samples: n, a power of two; there are ``n (d + 2)`` points.
         seed: Of the scrambled Sobol sequence of 2 d columns.
-
-    Raises:
-        ScenarioError: If `samples` is no power of two, or the seed is none.
     """
     power_of_two(Argument("samples"), "", samples)
     count = len(ranges)
@@ -114,11 +107,6 @@ def indices(
         swept: The points of `points_for`.
         ranges, samples, seed: As there.
         results: Names.
-
-    Raises:
-        RunFailed: If a point failed, or a result is not a number somewhere: no index could be
-            trusted then.
-        ScenarioError: If a point has several rows because the scenario itself varies something.
     """
     points = samples * (len(ranges) + 2)
     if len(swept.table) > points:

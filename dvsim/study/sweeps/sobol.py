@@ -43,12 +43,7 @@ def sobol(columns: int, count: int, seed: int) -> npt.NDArray[np.float64]:
 
 
 def sample_size(text: str) -> int:
-    """Return the number of points of ``sobol:64``.
-
-    Raises:
-        ScenarioError: If it is something else, or the number is no power of two: only then they are
-            spread evenly.
-    """
+    """Return the number of points of ``sobol:64``."""
     match = re.fullmatch(r"(\w+):(\d{1,9})", text.strip())
     if match is None or match[1] not in _METHODS:
         near = nearest(text.partition(":")[0], _METHODS)

@@ -92,11 +92,6 @@ def trials_of(
         overrides: What is set in all points.
         how, scale: As in `dvsim.session.run_scenarios`.
         progress: Show on stderr how many of `MANY` points or more are checked.
-
-    Raises:
-        ScenarioError: If a key has values that it cannot have at any point: with the faults of all
-            of them. If no point is valid: with those of the first. Or if a key is both set and
-            varied.
     """
     varied = {key for point in points for key, _ in point.values}
     if twice := template.twice([*overrides, *points[0].settings]):
@@ -210,9 +205,6 @@ def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
     """Return the numbers of the first replications of a kept point, None if not all are there.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
-
-    Raises:
-        RunFailed: If the folder is there, but is not a good answer.
     """
     scenario, folder = trial.scenario, root / trial.folder
     if how.pilot:

@@ -68,12 +68,7 @@ class Where:
     words: Mapping[str, str]
 
     def holds(self, point: Mapping[str, str]) -> bool:
-        """Say whether a point, the values of its keys as they are typed, meets the condition.
-
-        Raises:
-            ScenarioError: If it compares what cannot be compared, divides by zero, or does anything
-                else.
-        """
+        """Say whether a point, the values of its keys as they are typed, meets the condition."""
         known = dict(self.values)
         for name, key in self.names.items():
             number = number_of(point[key])
@@ -94,9 +89,6 @@ class Where:
 
 def parse_where(text: str, keys: Sequence[str], full: Callable[[str], str] = str) -> Where:
     """Read a condition over varied keys.
-
-    Raises:
-        ScenarioError: If it cannot be read, or has a name that is not varied; with the nearest one.
 
     >>> where = parse_where("sram < 64 MiB or load >= 2*0.25", ["system.card.sram", "load"])
     >>> where.holds({"system.card.sram": "16 MiB", "load": "0.1"})
@@ -146,9 +138,6 @@ def key_of(
     """Return the varied key that a name means: the whole key, or the end of one only.
 
     Either may be spelled in `full`.
-
-    Raises:
-        ScenarioError: If there is none, or more than one.
     """
     matching = [key for key in keys if key == word or key.endswith(f".{word}")]
     matching = [word] if word in keys else matching or [k for k in keys if full(k) == full(word)]

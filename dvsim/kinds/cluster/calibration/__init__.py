@@ -108,11 +108,6 @@ def calibrate(
     """Return cards made from emulated runs of quorum queues, ``NAME-volume`` and ``NAME-rabbit``.
 
     Runs in `against` judge them.
-
-    Raises:
-        ScenarioError: If a run is simulated, is not of one quorum queue that nothing but windows
-            limits, or if two are not of one cluster.
-        RunFailed: If a folder is no run.
     """
     studies: dict[Path, Any] = {folder: load_result(folder) for folder in (*folders, *against)}
     faults = [

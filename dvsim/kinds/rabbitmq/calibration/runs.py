@@ -23,13 +23,7 @@ class Given(NamedTuple):
 
 
 def load_runs(folders: Sequence[Path]) -> list[Given]:
-    """Return the runs that are kept in folders, each once.
-
-    Raises:
-        ScenarioError: If one of them cannot be used, or two do not belong together; with every
-            reason.
-        RunFailed: If a folder is no run, or was changed.
-    """
+    """Return the runs that are kept in folders, each once."""
     given: list[Given] = []
     faults: list[Fault] = []
     for folder in {os.path.realpath(folder): folder for folder in folders}.values():

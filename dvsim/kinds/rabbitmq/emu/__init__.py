@@ -52,9 +52,6 @@ def emulate(
         on_task: Called after each finished iteration, with the time that it took in seconds.
         on_phase: Called now and then while one runs: what is done, the share of it, messages per
             second.
-
-    Raises:
-        RunFailed: If a program or a broker fails, or messages are lost or changed on the way.
     """
     on_phase("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
     with broker_targets(emulation) as where:

@@ -41,11 +41,7 @@ HOST_TIMEOUT = "5s"  # longer than the default, as the programs of a run use all
 def send(
     scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, watch: Watch
 ) -> Sending:
-    """Send the messages of an iteration and record what each bridge counted.
-
-    Raises:
-        RunFailed: If a program or a broker fails.
-    """
+    """Send the messages of an iteration and record what each bridge counted."""
     traces, confirms, team = emulation.traces, emulation.at_least_once, watch.targets.team
     with closing(PrivateFolder(prefix=PREFIX)) as private:
         folder = private.path

@@ -40,9 +40,6 @@ def run_iteration(
         where: The brokers.
         seed: Of the contents of the messages.
         shown: Shows the progress.
-
-    Raises:
-        RunFailed: If a program or a broker fails, or what has arrived is not what was sent.
     """
     messages, receivers = scenario.workload.messages, scenario.system.receivers
     token = secrets.token_hex(4)

@@ -36,11 +36,7 @@ START_S = 120.0  # for a publisher to be ready
 def send(
     scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, watch: Watch
 ) -> Sending:
-    """Send the messages of an iteration and record each batch.
-
-    Raises:
-        RunFailed: If a publisher or a broker fails.
-    """
+    """Send the messages of an iteration and record each batch."""
     publisher = scenario.system.publisher
     if publisher is None:
         raise ValueError("the TCP path needs a publisher card")

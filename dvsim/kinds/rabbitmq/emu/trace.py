@@ -27,11 +27,7 @@ RATES = {"messages": "messages off the card", "published": "published", "confirm
 
 
 def add_left(timeline: Timeline, folder: Path, receivers: int) -> None:
-    """Add what the programs of an iteration have left in a folder.
-
-    Raises:
-        RunFailed: If nothing was left, or not what a program of this version writes.
-    """
+    """Add what the programs of an iteration have left in a folder."""
     try:
         if (folder / BATCHES).exists():
             _add_batches(timeline, pd.read_csv(folder / BATCHES))

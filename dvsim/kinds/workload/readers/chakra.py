@@ -72,12 +72,7 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
-    """Return the graph of the files of a trace, one for each rank.
-
-    Raises:
-        ScenarioError: If a file is truncated or missing, or nodes wait for what is not there, or
-            for each other.
-    """
+    """Return the graph of the files of a trace, one for each rank."""
     must = "must be called PREFIX.RANK.et, with a rank of its own"
     files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, options)
     program.builder.eager = True  # no attribute says that a send waits, and in ASTRA-sim none does

@@ -72,11 +72,7 @@ class Wire:
         return data
 
     def refuse(self) -> None:
-        """Raise that a message ends too early.
-
-        Raises:
-            ScenarioError: Always, with the byte.
-        """
+        """Raise that a message ends too early."""
         refuse(
             self.path, None, f"is truncated or no protocol buffer, at byte {self.begin + self.at}"
         )
@@ -148,11 +144,7 @@ class Node:
 
 
 def nodes_of(path: Path) -> Iterator[Node]:
-    """Yield the nodes of a file in their order; it may be compressed, as Chakra's own tools allow.
-
-    Raises:
-        ScenarioError: If it is empty, truncated, or neither protocol buffers nor JSON.
-    """
+    """Yield the nodes of a file in order; it may be compressed, as Chakra's own tools allow."""
     data = data_of(path)
     if data.startswith(GZIP):
         try:

@@ -48,12 +48,7 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
-    """Return the graph of the files of a trace, one for each rank.
-
-    Raises:
-        ScenarioError: If a file is truncated or missing, or has a call that cannot be; with file,
-            rank and call.
-    """
+    """Return the graph of the files of a trace, one for each rank."""
     must = "must be called PREFIX-RANK.bin"
     files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, options)
     _counted(files[0], len(files))

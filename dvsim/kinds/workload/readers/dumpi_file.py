@@ -157,12 +157,7 @@ class _File:
 
 
 def read_file(path: Path, trace: Trace) -> None:
-    """Fill a trace with what a file has.
-
-    Raises:
-        ScenarioError: If it is truncated, of another format, or has a call whose arguments are not
-            known.
-    """
+    """Fill a trace with what a file has."""
     file = _File(path)
     if not file.data.startswith(MAGIC):
         refuse(path, None, "is no DUMPI file: it does not begin with its mark")

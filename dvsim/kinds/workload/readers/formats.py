@@ -109,10 +109,6 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
             or a compressed file.
         table: Which algorithm each collective takes.
         flops: Per second, of a host, where a trace counts computation in flops.
-
-    Raises:
-        ScenarioError: If there is no trace, more than one, or what is there cannot be read; with
-            file and line.
     """
     given, options = Path(path), Options(table, flops)
     if given.is_dir():
@@ -203,12 +199,7 @@ def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:
 
 
 def unpack(path: Path, head: bytes, folder: Path) -> None:
-    """Unpack the files of a tar, compressed or not, or a compressed file, into an empty folder.
-
-    Raises:
-        ScenarioError: If it is damaged, too large, or a member is a link, a device, or leads out of
-            the folder.
-    """
+    """Unpack the files of a tar, compressed or not, or a compressed file, into an empty folder."""
     opened = next((opener for start, opener in PACKED.items() if head.startswith(start)), None)
     try:
         if opened is not None:

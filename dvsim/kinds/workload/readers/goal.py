@@ -67,12 +67,7 @@ def is_goal(head: str) -> bool:
 
 
 def read_goal(path: Path | str) -> Graph:
-    """Return the operations of a GOAL schedule.
-
-    Raises:
-        ScenarioError: With file and line: for what is no statement, an unknown label, a rank that
-            is missing or there twice, and what `Builder.build` refuses.
-    """
+    """Return the operations of a GOAL schedule."""
     text = data_of(Path(path)).decode("utf-8-sig", "replace")
     return _Reading(str(path)).read(text)
 

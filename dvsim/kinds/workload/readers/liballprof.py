@@ -58,11 +58,7 @@ def is_line(line: str) -> bool:
 
 
 def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
-    """Return the graph of the files of a trace, one for each rank, which its name ends with.
-
-    Raises:
-        ScenarioError: If a line cannot be understood, or a rank is missing; with file and line.
-    """
+    """Return the graph of the files of a trace, one for each rank, which its name ends with."""
     must = "must have the rank in its name, as pmpi-trace-rank-0.txt has"
     files, program = program_of(paths, _rank_of, must, name, options)
     readers = [_Rank(program, rank, path) for rank, path in enumerate(files)]

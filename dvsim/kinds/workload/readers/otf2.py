@@ -41,12 +41,7 @@ WAITED = {1: 0, 2: 0, 5: 4, 6: 5}
 
 
 def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
-    """Return the graph of an archive, given by its anchor file alone, ``….otf2``.
-
-    Raises:
-        ScenarioError: If a file is missing, truncated or damaged, or ranks enter different
-            collectives; with the file and rank.
-    """
+    """Return the graph of an archive, given by its anchor file alone, ``….otf2``."""
     (anchor,) = paths
     chunk, for_definitions = anchor_of(anchor)
     globals_of = anchor.with_suffix(".def")

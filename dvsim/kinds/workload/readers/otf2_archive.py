@@ -96,9 +96,6 @@ def records(path: Path, chunk: int, *, events: bool = False) -> Iterator[tuple[i
         path: A file of definitions or events.
         chunk: The size of its chunks: where one ends early, the next begins at a multiple of it.
         events: Whether it is a file of events: with time stamps and `SINGLES`.
-
-    Raises:
-        ScenarioError: If the file is truncated, or no file of an archive.
     """
     data = data_of(path)
     size, at, time, little = len(data), 0, 0, True
@@ -138,12 +135,7 @@ def records(path: Path, chunk: int, *, events: bool = False) -> Iterator[tuple[i
 
 
 def anchor_of(path: Path) -> tuple[int, int]:
-    """Return the sizes of the chunks of events and of definitions, from the archive's anchor file.
-
-    Raises:
-        ScenarioError: If it is no anchor file, or of an archive that other tools than OTF2's own
-            have packed.
-    """
+    """Return the sizes of the chunks of events and of definitions, from the anchor file."""
     data = data_of(path)
     if not data.startswith(ANCHOR) or len(data) < 30:
         refuse(path, None, "is no anchor file of an OTF2 archive, or truncated")

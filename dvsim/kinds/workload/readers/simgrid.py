@@ -138,9 +138,6 @@ def listed(path: Path) -> list[Path]:
 
     They are looked for beside it and below, by as much of the name as is there, and from the
     current folder, as SimGrid itself would do.
-
-    Raises:
-        ScenarioError: If some are not there; with each of them.
     """
     names = [(line, text) for line, text in lines_of(path) if not text.startswith("#")]
     places = [_there(path, text) for _, text in names]
@@ -173,12 +170,7 @@ def _there(path: Path, name: str) -> Path | None:
 
 
 def read(paths: Sequence[Path], options: Options, name: str) -> Graph:
-    """Return the graph of the files of a trace.
-
-    Raises:
-        ScenarioError: If a line cannot be understood, a rank is missing, or the trace is truncated;
-            with file and line.
-    """
+    """Return the graph of the files of a trace."""
     lines: dict[int, list[Line]] = {}
     for path in paths:
         for line, text in lines_of(path):

@@ -21,20 +21,12 @@ LONGEST = 40  # characters of a word in a message
 
 
 def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> NoReturn:
-    """Raise what is wrong with a line of a file, or with the file.
-
-    Raises:
-        ScenarioError: Always.
-    """
+    """Raise what is wrong with a line of a file, or with the file."""
     raise ScenarioError.at(path, message, key, line=line)
 
 
 def refuse_gaps(path: Path, what: str, ranks: Collection[int]) -> None:
-    """Refuse a trace that has nothing of some ranks below the last.
-
-    Raises:
-        ScenarioError: With these ranks, or the first of many.
-    """
+    """Refuse a trace that has nothing of some ranks below the last."""
     last = max(ranks)
     lack = list(islice((str(rank) for rank in range(last) if rank not in ranks), MOST_NAMED))
     if lack:
@@ -67,11 +59,7 @@ def shown(word: str) -> str:
 
 
 def data_of(path: Path) -> bytes:
-    """Return the bytes of a file.
-
-    Raises:
-        ScenarioError: If it cannot be read, or is larger than `MOST_BYTES`.
-    """
+    """Return the bytes of a file."""
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
@@ -121,11 +109,7 @@ def integer(word: str, path: Path, line: int, what: str) -> int:
 
 
 def picoseconds(seconds: float, path: Path, line: int) -> int:
-    """Return a time in picoseconds.
-
-    Raises:
-        ScenarioError: If it is longer than the clock counts.
-    """
+    """Return a time in picoseconds."""
     if not seconds * 1e12 <= bounds.TIME:
         refuse(path, line, f"computes for {seconds:g} s; at most {bounds.TIME / 1e12:g} s")
     return round(seconds * 1e12)
