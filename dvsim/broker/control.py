@@ -20,17 +20,11 @@ ANSWER_S = 180
 
 @dataclass(frozen=True)
 class Control:
-    """How to reach the nodes that share a cookie.
+    """How to reach the nodes that share a cookie."""
 
-    Args:
-        program: ``rabbitmqctl``.
-        home: The folder with the cookie.
-        epmd_port: The port of their epmd.
-    """
-
-    program: Path
-    home: Path
-    epmd_port: int
+    program: Path  # ``rabbitmqctl``
+    home: Path  # the folder with the cookie
+    epmd_port: int  # the port of their epmd
 
     def run(self, node: str, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run a command on a node and return what it prints."""

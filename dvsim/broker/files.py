@@ -27,32 +27,22 @@ LISTENERS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What makes one node different from another.
+    """What makes one node different from another."""
 
-    Args:
-        name, cluster: Such as ``a1`` of ``a``; in Erlang it is ``a1@localhost``.
-        seed: The name of the node whose cluster it joins; None for the first one.
-        folder: Where all its files are.
-        ports: By purpose: ``amqp``, ``distribution``, ``amqps`` if wanted, and those of
-            `LISTENERS`.
-        plugins: Plug-ins to enable.
-        memory: Bytes at which the node lets publishers wait.
-        user, password: Of the only user.
-        address: Where it listens for AMQP without TLS; everything else listens on loopback.
-        tls: Whether it also listens with TLS; then ``../tls`` has its certificate.
-    """
-
+    # Such as ``a1`` of ``a``; in Erlang it is ``a1@localhost``.
     name: str
     cluster: str
-    seed: str | None
-    folder: Path
+    seed: str | None  # the name of the node whose cluster it joins; None for the first one
+    folder: Path  # where all its files are
+    # By purpose: ``amqp``, ``distribution``, ``amqps`` if wanted, and those of `LISTENERS`.
     ports: Mapping[str, int]
-    plugins: tuple[str, ...]
-    memory: int
+    plugins: tuple[str, ...]  # plug-ins to enable
+    memory: int  # bytes at which the node lets publishers wait
+    # Of the only user.
     user: str
     password: str
-    address: str
-    tls: bool
+    address: str  # where it listens for AMQP without TLS; everything else listens on loopback
+    tls: bool  # whether it also listens with TLS; then ``../tls`` has its certificate
 
 
 def write(node: Settings) -> None:

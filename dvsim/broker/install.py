@@ -22,20 +22,14 @@ ADVICE = f"apt install rabbitmq-server, or let {FOLDER} name the folder of rabbi
 
 @dataclass(frozen=True)
 class Installation:
-    """What a node is run with.
+    """What a node is run with."""
 
-    Args:
-        server, ctl: The scripts ``rabbitmq-server`` and ``rabbitmqctl``.
-        epmd: Erlang's directory of nodes.
-        version: RabbitMQ's version, such as ``3.10.8``; empty if it does not say.
-        plugins: Names of the plug-ins that it has; empty if they cannot be told.
-    """
-
+    # The scripts ``rabbitmq-server`` and ``rabbitmqctl``.
     server: Path
     ctl: Path
-    epmd: Path
-    version: str
-    plugins: frozenset[str]
+    epmd: Path  # erlang's directory of nodes
+    version: str  # rabbitMQ's version, such as ``3.10.8``; empty if it does not say
+    plugins: frozenset[str]  # names of the plug-ins that it has; empty if they cannot be told
 
 
 def find() -> Installation:

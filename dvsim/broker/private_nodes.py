@@ -24,15 +24,10 @@ from dvsim.errors import RunFailed
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes that are one broker.
+    """Nodes that are one broker."""
 
-    Args:
-        name: ``a``, ``b`` and so on.
-        nodes: ``a1``, ``a2`` and so on.
-    """
-
-    name: str
-    nodes: tuple[Node, ...]
+    name: str  # ``a``, ``b`` and so on
+    nodes: tuple[Node, ...]  # ``a1``, ``a2`` and so on
 
 
 class Brokers:

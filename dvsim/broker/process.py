@@ -28,17 +28,11 @@ if os.getppid() == int(sys.argv[1]):  # else it was too late: the parent is gone
 
 @dataclass(frozen=True)
 class Identity:
-    """One process, for as long as the machine runs.
+    """One process, for as long as the machine runs."""
 
-    Args:
-        pid: Its number.
-        start: When it started, in clock ticks since the machine did.
-        boot: Which start of the machine that was.
-    """
-
-    pid: int
-    start: int
-    boot: str
+    pid: int  # its number
+    start: int  # when it started, in clock ticks since the machine did
+    boot: str  # which start of the machine that was
 
     @classmethod
     def of(cls, pid: int) -> Identity | None:

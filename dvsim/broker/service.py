@@ -28,23 +28,14 @@ from dvsim.machine import user_folder
 
 @dataclass(frozen=True)
 class Look:
-    """A node, as it is now.
+    """A node, as it is now."""
 
-    Args:
-        node: What was written down when it was ready.
-        running: Whether its process runs.
-        answers: Whether it also answers as an AMQP broker does.
-        memory: Bytes that the process holds.
-        uptime_s: For how long it has run, in seconds.
-        alarms: ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not
-            answer.
-    """
-
-    node: Kept
-    running: bool
-    answers: bool
-    memory: int
-    uptime_s: float
+    node: Kept  # what was written down when it was ready
+    running: bool  # whether its process runs
+    answers: bool  # whether it also answers as an AMQP broker does
+    memory: int  # bytes that the process holds
+    uptime_s: float  # for how long it has run, in seconds
+    # ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not answer.
     alarms: tuple[str, ...]
 
 

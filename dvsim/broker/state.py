@@ -29,37 +29,25 @@ WAIT_S = 10
 
 @dataclass(frozen=True)
 class Kept:
-    """A node that is kept running.
+    """A node that is kept running."""
 
-    Args:
-        name, cluster, url, tls_url: As of `Node`.
-        ports: What its plug-ins listen on, by purpose.
-        process: Its process; it may have ended since.
-    """
-
+    # As of `Node`.
     name: str
     cluster: str
     url: str
     tls_url: str | None
-    ports: dict[str, int]
-    process: Identity
+    ports: dict[str, int]  # what its plug-ins listen on, by purpose
+    process: Identity  # its process; it may have ended since
 
 
 @dataclass(frozen=True)
 class State:
-    """What runs, or is being started.
+    """What runs, or is being started."""
 
-    Args:
-        keeper: The process that keeps the nodes.
-        asked: Parameters of `Brokers`, as they were given.
-        nodes: Empty until all are ready.
-        control: How to reach them; None until then.
-    """
-
-    keeper: Identity
-    asked: dict[str, Any]
-    nodes: tuple[Kept, ...] = field(default=())
-    control: Control | None = None
+    keeper: Identity  # the process that keeps the nodes
+    asked: dict[str, Any]  # parameters of `Brokers`, as they were given
+    nodes: tuple[Kept, ...] = field(default=())  # empty until all are ready
+    control: Control | None = None  # how to reach them; None until then
 
     def to_json(self) -> str:
         """Return it as text."""

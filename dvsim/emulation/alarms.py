@@ -33,18 +33,13 @@ MARGIN_S = 0.5  # after the end of an alarm; its old limit is surely set by then
 
 
 class Alarm(NamedTuple):
-    """A limit of some nodes that is exceeded for a while.
+    """A limit of some nodes that is exceeded for a while."""
 
-    Attributes:
-        what: Which limit.
-        begin, end: Seconds after the first publish.
-        nodes: Their numbers, from 0. An alarm of one node stops the publishers of all.
-    """
-
-    what: Literal["memory", "disk"]
+    what: Literal["memory", "disk"]  # which limit
+    # Seconds after the first publish.
     begin: float
     end: float
-    nodes: range
+    nodes: range  # their numbers, from 0. An alarm of one node stops the publishers of all.
 
 
 class Alarms:

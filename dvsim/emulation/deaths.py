@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
 
 class Death(NamedTuple):
-    """Nodes that die together.
+    """Nodes that die together."""
 
-    Attributes:
-        begin, end: Seconds from the first publish to SIGKILL, and to the start of the same nodes.
-        victims: Their numbers, from 0.
-    """
-
+    # Seconds from the first publish to SIGKILL, and to the start of the same nodes.
     begin: float
     end: float
-    victims: range
+    victims: range  # their numbers, from 0
 
 
 class Down(NamedTuple):

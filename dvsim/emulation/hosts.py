@@ -18,21 +18,16 @@ _HOST = re.compile(rf"{_NAME}$")
 
 @dataclass(frozen=True)
 class Hosts:
-    """The machines on which the programs of a run are.
+    """The machines on which the programs of a run are."""
 
-    Args:
-        cards: Each host with its number of cards, which are numbered through: first those of the
-            senders, then those of the bridges.
-        brokers: The n-th private cluster is on the n-th of these; after the last comes the first
-            again. Empty: clusters are on the hosts of the bridges.
-        launch_with: What runs a command on ``{host}``.
-        interface: The hosts listen on its address. None: on the one that the name of a host stands
-            for there.
-    """
-
+    # Each host with its number of cards, which are numbered through: first those of the senders,
+    # then those of the bridges.
     cards: tuple[tuple[str, int], ...]
+    # The n-th private cluster is on the n-th of these; after the last comes the first again.
+    # Empty: clusters are on the hosts of the bridges.
     brokers: tuple[str, ...] = ()
-    launch_with: str = LAUNCH_WITH
+    launch_with: str = LAUNCH_WITH  # what runs a command on ``{host}``
+    # The hosts listen on its address. None: on the one that the name of a host stands for there.
     interface: str | None = None
 
     @classmethod

@@ -15,43 +15,32 @@ HEAD = struct.Struct("<Qd")  # of a message: its number, and when it was due
 
 
 class Asked(NamedTuple):
-    """What is sent.
+    """What is sent."""
 
-    Attributes:
-        size, messages: Bytes of each, at least 16; how many at most.
-        window: That each sender may have unconfirmed.
-        due: Seconds from the beginning at which each message is to be sent; None for as many as the
-            window allows.
-        seconds: After which a sender without `due` begins no message any more.
-        prefetch: That a receiver may have unacknowledged; 0 for any number.
-        acknowledge: Messages that one acknowledgement is for.
-        queue, copies: Its type; copies of a queue, None for as many as the brokers give it.
-        publishers, queues, consumers: How many; messages are spread evenly over publishers, and
-            those over queues.
-        balanced: Whether every node leads as many queues; otherwise the first leads all.
-        processing: From the seconds since the beginning to those that a receiver takes for a
-            message.
-        deaths, alarms: Of private nodes.
-        away_s: Seconds until a client connects anew whose connection was lost.
-    """
-
+    # Bytes of each, at least 16; how many at most.
     size: int
     messages: int
-    window: int
+    window: int  # that each sender may have unconfirmed
+    # Seconds from the beginning at which each message is to be sent; None for as many as the
+    # window allows.
     due: Sequence[float] | None = None
-    seconds: float = float("inf")
-    prefetch: int = 1000
-    acknowledge: int = 10
+    seconds: float = float("inf")  # after which a sender without `due` begins no message any more
+    prefetch: int = 1000  # that a receiver may have unacknowledged; 0 for any number
+    acknowledge: int = 10  # messages that one acknowledgement is for
+    # Its type; copies of a queue, None for as many as the brokers give it.
     queue: str = "quorum"
     copies: int | None = None
+    # How many; messages are spread evenly over publishers, and those over queues.
     publishers: int = 1
     queues: int = 1
-    balanced: bool = True
+    balanced: bool = True  # whether every node leads as many queues; otherwise the first leads all
     consumers: int = 1
+    # From the seconds since the beginning to those that a receiver takes for a message.
     processing: Callable[[float], float] | None = None
+    # Of private nodes.
     deaths: Sequence[Death] = ()
     alarms: Sequence[Alarm] = ()
-    away_s: float = 5.0
+    away_s: float = 5.0  # seconds until a client connects anew whose connection was lost
 
     @property
     def victims(self) -> set[int]:
@@ -61,36 +50,27 @@ class Asked(NamedTuple):
 
 @dataclass
 class Seen:
-    """What happened to the messages.
+    """What happened to the messages."""
 
-    Attributes:
-        published, confirmed, refused: Messages of the senders; each is confirmed or refused once.
-        resent: Messages that were sent again, as a node died before their confirm.
-        delivered, again: Messages that were received, and how often one was received again.
-        queued: Messages in the queues at the end.
-        seconds, received_s: From the first publish to the last confirm, and to the last message
-            that was received.
-        blocked_s: Seconds in which a node forbade a sender to publish.
-        latencies: Seconds from the intended time to the receiver.
-        syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
-            foreign brokers.
-        busy: Processor seconds of each node, in the run; empty of foreign brokers. Nodes that died
-            count neither these nor syncs.
-        downs: Nodes that died and are back.
-    """
-
+    # Messages of the senders; each is confirmed or refused once.
     published: int = 0
     confirmed: int = 0
     refused: int = 0
-    resent: int = 0
+    resent: int = 0  # messages that were sent again, as a node died before their confirm
+    # Messages that were received, and how often one was received again.
     delivered: int = 0
     again: int = 0
-    queued: int = 0
+    queued: int = 0  # messages in the queues at the end
+    # From the first publish to the last confirm, and to the last message that was received.
     seconds: float = 0.0
     received_s: float = 0.0
-    blocked_s: float = 0.0
+    blocked_s: float = 0.0  # seconds in which a node forbade a sender to publish
+    # Seconds from the intended time to the receiver.
     latencies: list[float] = field(default_factory=list)
+    # Of the log of each node, in the run; empty of queues without one, and of foreign brokers.
     syncs: list[int] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
+    # Processor seconds of each node, in the run; empty of foreign brokers. Nodes that died count
+    # neither these nor syncs.
     busy: list[float] = field(default_factory=list)
-    downs: list[Down] = field(default_factory=list)
+    downs: list[Down] = field(default_factory=list)  # nodes that died and are back

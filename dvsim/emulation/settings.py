@@ -29,29 +29,23 @@ class Traces(NamedTuple):
 
 @dataclass(frozen=True)
 class Emulation:
-    """Where the messages go, and what is promised for them.
+    """Where the messages go, and what is promised for them."""
 
-    Args:
-        clusters, nodes: Private RabbitMQ clusters, and nodes in each; `nodes` None takes the
-            paper's three, or one on a machine with little memory. Receiver n has its queue on the
-            first node of cluster n.
-        urls: Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the
-            n-th.
-        credentials: File with ``user:password`` for `urls`; without one the environment counts, see
-            `dvsim.emulation.credentials`.
-        at_least_once: Publisher confirms; without them, as in the paper's test, nobody tells the
-            senders.
-        hosts: Other machines, on which its programs and private brokers are; None for this one.
-        traces: Where to leave traces, if they are wanted. They cost the programs a little time, and
-            make it another question.
-    """
-
+    # Private RabbitMQ clusters, and nodes in each; `nodes` None takes the paper's three, or one on
+    # a machine with little memory. Receiver n has its queue on the first node of cluster n.
     clusters: int = CLUSTERS
     nodes: int | None = None
+    # Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the n-th.
     urls: tuple[str, ...] = ()
+    # File with ``user:password`` for `urls`; without one the environment counts, see
+    # `dvsim.emulation.credentials`.
     credentials: Path | None = None
+    # Publisher confirms; without them, as in the paper's test, nobody tells the senders.
     at_least_once: bool = False
+    # Other machines, on which its programs and private brokers are; None for this one.
     hosts: Hosts | None = None
+    # Where to leave traces, if they are wanted. They cost the programs a little time, and make it
+    # another question.
     traces: Traces | None = field(default=None, compare=False)
 
     @property

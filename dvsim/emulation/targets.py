@@ -30,17 +30,12 @@ class Shown(Protocol):
 
 @dataclass
 class Targets:
-    """Where the queue of each receiver is.
+    """Where the queue of each receiver is."""
 
-    Args:
-        targets: Receiver n has its queue on the n-th; after the last comes the first again.
-        private: The brokers, if they are ours.
-        team: The hosts of a run on several.
-    """
-
+    # Receiver n has its queue on the n-th; after the last comes the first again.
     targets: tuple[Target, ...]
-    private: Brokers | None = field(default=None, repr=False)
-    team: Team | None = field(default=None, repr=False)
+    private: Brokers | None = field(default=None, repr=False)  # the brokers, if they are ours
+    team: Team | None = field(default=None, repr=False)  # the hosts of a run on several
 
     def target(self, receiver: int) -> Target:
         """Return the broker of a receiver, 1 …."""

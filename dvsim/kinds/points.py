@@ -22,17 +22,13 @@ if TYPE_CHECKING:
 
 
 class PointsKind(Kind):
-    """A kind whose results are studies.
-
-    Attributes:
-        work: What a reading counts, and that a second in words, for the progress; empty for
-            nothing.
-        study, text: The class of its studies, and what yields one as people read it, each as
-            ``MODULE:NAME``: they are imported when they are needed.
-    """
+    """A kind whose results are studies."""
 
     studies = True
+    # What a reading counts, and that a second in words, for the progress; empty for nothing.
     work: ClassVar[tuple[str, str]] = ("", "")
+    # The class of its studies, and what yields one as people read it, each as ``MODULE:NAME``:
+    # they are imported when they are needed.
     study: ClassVar[str] = "dvsim.study.points:PointsStudy"
     text: ClassVar[str] = "dvsim.study.points_text:lines_of"
 

@@ -10,23 +10,15 @@ from dvsim.scenario.units import Dimension
 
 
 class Limits(NamedTuple):
-    """The dimension and the bounds of a value.
+    """The dimension and the bounds of a value."""
 
-    Args:
-        dimension: See `dvsim.scenario.units`.
-        least: The smallest value allowed, in base units.
-        above: True if `least` itself is not allowed.
-        most: The largest value allowed. The parts of a law have bounds of their own.
-        words: All that a word may be.
-        optional: True if a card may leave it out.
-    """
-
-    dimension: Dimension
-    least: int = 0
-    above: bool = False
+    dimension: Dimension  # see `dvsim.scenario.units`
+    least: int = 0  # the smallest value allowed, in base units
+    above: bool = False  # true if `least` itself is not allowed
+    # The largest value allowed. The parts of a law have bounds of their own.
     most: int = bounds.COUNT
-    words: tuple[str, ...] = ()
-    optional: bool = False
+    words: tuple[str, ...] = ()  # all that a word may be
+    optional: bool = False  # true if a card may leave it out
 
 
 _TIME = Limits("time", most=bounds.TIME)

@@ -60,17 +60,12 @@ OVERRIDES = Origin(Argument("overrides"), fixes=True)
 
 @dataclass
 class Document:
-    """A tree of tables with the origin of every path in it.
+    """A tree of tables with the origin of every path in it."""
 
-    Args:
-        data: The tables.
-        origins: By path from the root; a path that is missing has the origin of the table around
-            it.
-        files: It was read from, the file itself first; its cards may lie beside each.
-    """
-
-    data: dict[str, Any]
+    data: dict[str, Any]  # the tables
+    # By path from the root; a path that is missing has the origin of the table around it.
     origins: dict[KeyPath, Origin]
+    # It was read from, the file itself first; its cards may lie beside each.
     files: list[Path] = field(default_factory=list)
 
     @property

@@ -28,19 +28,13 @@ UNREADABLE = "(cannot be read: see `dvsim check`)"
 
 @dataclass(frozen=True)
 class Entry:
-    """A scenario, campaign or card that can be named.
+    """A scenario, campaign or card that can be named."""
 
-    Args:
-        name: As the user types it.
-        path: The file.
-        title: Its title, or `UNREADABLE`.
-        kind: As its file says it; ``scenario`` of one that names none, ``campaign``, or ``what-if``
-            (a campaign of scenarios and their variants).
-    """
-
-    name: str
-    path: Path
-    title: str
+    name: str  # as the user types it
+    path: Path  # the file
+    title: str  # its title, or `UNREADABLE`
+    # As its file says it; ``scenario`` of one that names none, ``campaign``, or ``what-if`` (a
+    # campaign of scenarios and their variants).
     kind: str
 
 

@@ -18,19 +18,12 @@ _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what
 
 
 class Setting(NamedTuple):
-    """One key and its value.
+    """One key and its value."""
 
-    Attributes:
-        path: Of the key; it may lack its beginning until it is lengthened.
-        value: As TOML has it; None takes the key out of the file.
-        shown: As it was given.
-        argument: The argument that gave it.
-    """
-
-    path: KeyPath
-    value: Any
-    shown: str
-    argument: str = OVERRIDES.file
+    path: KeyPath  # of the key; it may lack its beginning until it is lengthened
+    value: Any  # as TOML has it; None takes the key out of the file
+    shown: str  # as it was given
+    argument: str = OVERRIDES.file  # the argument that gave it
 
 
 Override = str | Setting | Fault

@@ -48,19 +48,13 @@ def transports(path: Path) -> tuple[str, ...]:
 
 
 class Transport(NamedTuple):
-    """A transport of the published runs, and how its model may have been fitted to them.
+    """A transport of the published runs, and how its model may have been fitted to them."""
 
-    Attributes:
-        label: For people.
-        parameters: How many may have been fitted.
-        fitted: Roles whose cards were.
-        port: The card whose port a column went through; empty for a column that is the sum over
-            several receivers, which no limit of one port limits.
-    """
-
-    label: str
-    parameters: int
-    fitted: tuple[str, ...]
+    label: str  # for people
+    parameters: int  # how many may have been fitted
+    fitted: tuple[str, ...]  # roles whose cards were
+    # The card whose port a column went through; empty for a column that is the sum over several
+    # receivers, which no limit of one port limits.
     port: str
 
 

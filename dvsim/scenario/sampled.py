@@ -29,22 +29,17 @@ from dvsim.scenario.types import Card
 
 
 class Path(NamedTuple):
-    """How messages get to the brokers.
+    """How messages get to the brokers."""
 
-    Attributes:
-        label, phrase: For people, alone and in a sentence; `short` in the names of figures.
-        readings: What its samples count, that which its source prints first.
-        waits: For what a closed loop waits in which no stage is saturated; empty where several
-            stages wait for each other.
-        base: Whether the rates over other paths are set against those over this one.
-    """
-
+    # For people, alone and in a sentence; `short` in the names of figures.
     label: str
     phrase: str
     short: str
-    readings: tuple[str, ...]
+    readings: tuple[str, ...]  # what its samples count, that which its source prints first
+    # For what a closed loop waits in which no stage is saturated; empty where several stages wait
+    # for each other.
     waits: str = ""
-    base: bool = False
+    base: bool = False  # whether the rates over other paths are set against those over this one
 
 
 @dataclass(frozen=True)
@@ -117,16 +112,11 @@ class Reference(Table):
 
 @dataclass(frozen=True)
 class Tolerance(Table):
-    """How far a result may lie from the reference; declared before any comparison.
+    """How far a result may lie from the reference; declared before any comparison."""
 
-    Args:
-        mean, quantile, std, extreme: Relative: ``abs(log(simulated / published)) <= log(1 +
-            tolerance)``.
-        empty_share: Absolute distance to the range that the published quantiles allow.
-    """
-
+    # Relative: ``abs(log(simulated / published)) <= log(1 + tolerance)``.
     mean: Share = 0.15
-    empty_share: Share = 0.05
+    empty_share: Share = 0.05  # absolute distance to the range that the published quantiles allow
     quantile: Share = 0.30
     std: Share = 0.30
     extreme: Share = 0.50

@@ -55,58 +55,46 @@ class Table:
 
 @dataclass(frozen=True)
 class WhatIf(Table):
-    """What a scenario is in an open question that several of them answer together.
+    """What a scenario is in an open question that several of them answer together."""
 
-    Args:
-        name, title, question: Of the question; scenarios with one name belong together.
-        member: The scenario that is varied, such as ``h3/dv-8192``.
-        says: What is different in this one, in words; of the baseline, what it is.
-        place: 0 of the baseline, then in the order of the file.
-        rate: ``all`` if messages of all receivers count together, ``each`` if of one of them.
-        also: What else the answer tells, see `dvsim.contract.kind.Kind.measures`.
-        assumed: What the answer rests on, in sentences.
-    """
-
+    # Of the question; scenarios with one name belong together.
     name: Name
     title: Text
     question: Text
-    member: Name
-    says: Text
-    place: Annotated[Whole, Field(ge=0)]
+    member: Name  # the scenario that is varied, such as ``h3/dv-8192``
+    says: Text  # what is different in this one, in words; of the baseline, what it is
+    place: Annotated[Whole, Field(ge=0)]  # 0 of the baseline, then in the order of the file
+    # ``all`` if messages of all receivers count together, ``each`` if of one of them.
     rate: Literal["all", "each"]
-    also: tuple[Text, ...]
-    assumed: tuple[Text, ...]
+    also: tuple[Text, ...]  # what else the answer tells, see `dvsim.contract.kind.Kind.measures`
+    assumed: tuple[Text, ...]  # what the answer rests on, in sentences
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(Table):
-    """One question, with everything that its answer depends on.
+    """One question, with everything that its answer depends on."""
 
-    Attributes:
-        KIND, NAMED: The name of its kind, and whether it stands in its files as ``kind``.
-        LENGTH: The key that says how long a point is run, which a scale multiplies.
-        LENGTHS: The keys that only say so, and tell no points apart; None for `LENGTH` alone.
-        FOREMOST: The key that stands for those that are varied together with it, on an axis; empty
-            for the first that tells points apart.
-        TASKS: What is run for each replication: a point, or what else a point consists of.
-        MULTIPLIED: The numbers, besides those of cards, that a what-if may multiply.
-        name, title, question, source, path: For people.
-        whatif: The open question that it is a part of.
-    """
-
+    # The name of its kind, and whether it stands in its files as ``kind``.
     KIND: ClassVar[str]
     NAMED: ClassVar[bool] = True
-    LENGTH: ClassVar[str]
+    LENGTH: ClassVar[str]  # the key that says how long a point is run, which a scale multiplies
+    # The keys that only say so, and tell no points apart; None for `LENGTH` alone.
     LENGTHS: ClassVar[tuple[str, ...] | None] = None
+    # The key that stands for those that are varied together with it, on an axis; empty for the
+    # first that tells points apart.
     FOREMOST: ClassVar[str] = ""
+    # What is run for each replication: a point, or what else a point consists of.
     TASKS: ClassVar[str] = "runs"
+    # The numbers, besides those of cards, that a what-if may multiply.
     MULTIPLIED: ClassVar[tuple[str, ...]] = ()
 
+    # For people.
     name: Name
     title: Text
     question: Text
     source: Text
     path: str = field(compare=False)
+    # The open question that it is a part of.
     whatif: Annotated[WhatIf | None, Field(description="written by dvsim, of a [[variant]]")] = None
 
     @property

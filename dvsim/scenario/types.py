@@ -18,27 +18,17 @@ CONFIDENCES = ("published", "calibrated", "measured-here", "unverified", "assume
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of a card, with what is known about it.
+    """One number of a card, with what is known about it."""
 
-    Args:
-        name: Such as ``sram``.
-        value: Bytes, picoseconds, bytes/s, a plain number, a `Law` or a word, as `dimension` says.
-        dimension: One of `dvsim.scenario.units.DIMENSIONS`.
-        text: The value as it was written.
-        confidence: One of `CONFIDENCES`.
-        source: Where the number comes from.
-        fitted: What the value was fitted to; given exactly when it is calibrated.
-        origin: ``data-vortex-8.toml:7`` or ``overrides``.
-    """
-
-    name: str
+    name: str  # such as ``sram``
+    # Bytes, picoseconds, bytes/s, a plain number, a `Law` or a word, as `dimension` says.
     value: int | float | Law | str
-    dimension: Dimension
-    text: str = field(compare=False)
-    confidence: str
-    source: str
-    fitted: str | None
-    origin: str = field(compare=False)
+    dimension: Dimension  # one of `dvsim.scenario.units.DIMENSIONS`
+    text: str = field(compare=False)  # the value as it was written
+    confidence: str  # one of `CONFIDENCES`
+    source: str  # where the number comes from
+    fitted: str | None  # what the value was fitted to; given exactly when it is calibrated
+    origin: str = field(compare=False)  # ``data-vortex-8.toml:7`` or ``overrides``
 
 
 @dataclass(frozen=True)

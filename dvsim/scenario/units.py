@@ -49,16 +49,12 @@ DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 class Law:
     """An affine cost: so much per message and so much per byte of it.
 
-    Args:
-        fixed_ps: Picoseconds per message, >= 0.
-        per_byte_fs: Femtoseconds per byte, >= 0.
-
     >>> Law(46_000_000, 3_300_000).ps(8)
     46026400
     """
 
-    fixed_ps: int
-    per_byte_fs: int
+    fixed_ps: int  # picoseconds per message, >= 0
+    per_byte_fs: int  # femtoseconds per byte, >= 0
 
     def ps(self, message_bytes: int) -> int:
         """Return the cost of a message in picoseconds, halves rounded up."""

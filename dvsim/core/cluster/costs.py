@@ -18,25 +18,16 @@ FRAME = 80  # bytes of method, header and TCP around a body
 
 
 class Work(NamedTuple):
-    """What a message of the whole cluster asks of each node, in seconds of an own scheduler.
+    """What a message of the whole cluster asks of each node, in seconds of an own scheduler."""
 
-    Attributes:
-        taking, giving: Publishing with its copies and confirms; delivering with its
-            acknowledgements; by node.
-        path: Of all nodes together: the time of a message that meets no other.
-        back: From an acknowledgement until the next message is with its consumer.
-        links: The time on links between nodes, from a publisher to a consumer.
-        confirm: The time on links between nodes until a publisher has its confirm.
-        sent: Bytes that each node sends to clients and other nodes.
-    """
-
+    # Publishing with its copies and confirms; delivering with its acknowledgements; by node.
     taking: Floats
     giving: Floats
-    path: float
-    back: float
-    links: float
-    confirm: float
-    sent: Floats
+    path: float  # of all nodes together: the time of a message that meets no other
+    back: float  # from an acknowledgement until the next message is with its consumer
+    links: float  # the time on links between nodes, from a publisher to a consumer
+    confirm: float  # the time on links between nodes until a publisher has its confirm
+    sent: Floats  # bytes that each node sends to clients and other nodes
 
 
 def schedulers(instance: Card) -> float:

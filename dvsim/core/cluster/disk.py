@@ -13,17 +13,11 @@ FULLEST = 0.95  # utilisation of the log at which its cycles stop growing
 
 
 class Use(NamedTuple):
-    """What a node does to its volume.
+    """What a node does to its volume."""
 
-    Attributes:
-        operations: Writes in a second.
-        bytes: Written in a second.
-        syncs: In a second.
-    """
-
-    operations: float
-    bytes: float
-    syncs: float
+    operations: float  # writes in a second
+    bytes: float  # written in a second
+    syncs: float  # in a second
 
 
 class Log(NamedTuple):

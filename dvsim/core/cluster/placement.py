@@ -13,38 +13,24 @@ NOBODY = -1
 
 
 class Shares(NamedTuple):
-    """What each node has of all queues and clients.
+    """What each node has of all queues and clients."""
 
-    Attributes:
-        led: The share of all queues that it leads; they sum to less than 1 after a death.
-        followed: The copies that it keeps of queues that others lead, by queue.
-        clients: The share of clients: evenly on those that live.
-        alive: Whether it lives.
-    """
-
-    led: Floats
-    followed: Floats
-    clients: Floats
-    alive: NDArray[np.bool_]
+    led: Floats  # the share of all queues that it leads; they sum to less than 1 after a death
+    followed: Floats  # the copies that it keeps of queues that others lead, by queue
+    clients: Floats  # the share of clients: evenly on those that live
+    alive: NDArray[np.bool_]  # whether it lives
 
 
 @dataclass
 class Placement:
-    """Queues on nodes.
+    """Queues on nodes."""
 
-    Attributes:
-        kind: The type of the queues.
-        leaders: The node that leads each queue, `NOBODY` where there is none; shape (queues,).
-        members: The nodes that keep each queue; shape (queues, copies).
-        alive: By node.
-        anew: Whether another node gets a mirror in place of a dead one.
-    """
-
-    kind: str
+    kind: str  # the type of the queues
+    # The node that leads each queue, `NOBODY` where there is none; shape (queues,).
     leaders: NDArray[np.int64]
-    members: NDArray[np.int64]
-    alive: NDArray[np.bool_]
-    anew: bool = True
+    members: NDArray[np.int64]  # the nodes that keep each queue; shape (queues, copies)
+    alive: NDArray[np.bool_]  # by node
+    anew: bool = True  # whether another node gets a mirror in place of a dead one
 
     @classmethod
     def even(

@@ -22,20 +22,16 @@ Kind = Literal["work", "span", "level", "moment"]
 
 
 class Event(NamedTuple):
-    """Something on a timeline, in nanoseconds; a level lasts until the next.
+    """Something on a timeline, in nanoseconds; a level lasts until the next."""
 
-    Attributes:
-        begin_ns, end_ns, name, facts: When it was, and what.
-        sends: The arrows that begin in it: the number of each, and when it begins.
-        gets: The number of the arrow that ends where it begins; 0 for none.
-    """
-
+    # When it was, and what.
     begin_ns: int
     end_ns: int
     name: str
     facts: Mapping[str, float | int | str]
+    # The arrows that begin in it: the number of each, and when it begins.
     sends: tuple[tuple[int, int], ...] = ()
-    gets: int = 0
+    gets: int = 0  # the number of the arrow that ends where it begins; 0 for none
 
 
 @dataclass

@@ -25,17 +25,11 @@ Slots = npt.NDArray[np.int64]
 
 
 class Disorder(NamedTuple):
-    """How far words of a flow overtake each other.
+    """How far words of a flow overtake each other."""
 
-    Attributes:
-        late: Share of words that come after one that was sent later.
-        held: Words that one port holds back at once, at most.
-        wait: Slots for which a word is held back, at most.
-    """
-
-    late: float
-    held: int
-    wait: int
+    late: float  # share of words that come after one that was sent later
+    held: int  # words that one port holds back at once, at most
+    wait: int  # slots for which a word is held back, at most
 
 
 @lru_cache(maxsize=16)

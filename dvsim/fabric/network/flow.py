@@ -40,23 +40,17 @@ FULL = 0.99  # a switch that passes less of what arrives is beyond saturation
 
 
 class Estimate(NamedTuple):
-    """What is expected at one load.
+    """What is expected at one load."""
 
-    Args:
-        accepted, delivered: Packets per slot and port of a plane.
-        hops, latency: Shares, by nodes and by slots.
-        wait: Mean slots at the port.
-        units: By level, at that load.
-        notes: What is beyond saturation.
-    """
-
+    # Packets per slot and port of a plane.
     accepted: float
     delivered: float
+    # Shares, by nodes and by slots.
     hops: Floats
     latency: Floats
-    wait: float
-    units: tuple[Unit, ...]
-    notes: tuple[str, ...]
+    wait: float  # mean slots at the port
+    units: tuple[Unit, ...]  # by level, at that load
+    notes: tuple[str, ...]  # what is beyond saturation
 
 
 FLOW_KNOWS = "knows pattern 'uniform' with injection 'drop' or 'queue'"

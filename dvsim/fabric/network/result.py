@@ -17,29 +17,21 @@ if TYPE_CHECKING:
 
 
 class Queues(NamedTuple):
-    """Queues at the links from each level up and down, [levels, 2]; down from leaves: to ports.
+    """Queues at the links from each level up and down, [levels, 2]; down from leaves: to ports."""
 
-    Args:
-        peak: The longest queue that a packet has joined, itself counted.
-        mean: Mean packets per link that have passed it and want to enter, those that enter at once
-            counted.
-    """
-
-    peak: Ints
+    peak: Ints  # the longest queue that a packet has joined, itself counted
+    # Mean packets per link that have passed it and want to enter, those that enter at once
+    # counted.
     mean: Floats
 
 
 class Error(NamedTuple):
-    """How far a run at flow fidelity is from the cycle level, on one plane of `ports` ports.
+    """How far a run at flow fidelity is from the cycle level, on one plane of `ports` ports."""
 
-    Args:
-        latency, throughput: Relative errors of the mean latency and of the throughput.
-        ports: Fewer than those of the network if that would have taken too long.
-    """
-
+    # Relative errors of the mean latency and of the throughput.
     latency: float
     throughput: float
-    ports: int
+    ports: int  # fewer than those of the network if that would have taken too long
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,24 +40,17 @@ class NetworkRun(Figures):
 
     `hops` counts the nodes of all switches that a packet visits. `latency` is in slots, from the
     arrival at a port to the delivery at the other, links included.
-
-    Args:
-        network, offer: What was run.
-        warmup: Slots before the counting began.
-        counts: As the core gives them.
-        notes: Why the run has not settled; empty if it has.
-        fidelity: ``cycle``, or ``flow`` where the counts are expected and not counted; `queues` are
-            0 then.
-        error: Of a run at flow fidelity; None for ``cycle``, which is exact.
     """
 
+    # What was run.
     network: Network
     offer: Offer
-    warmup: int
-    counts: NetworkCounts
-    notes: tuple[str, ...]
+    warmup: int  # slots before the counting began
+    counts: NetworkCounts  # as the core gives them
+    notes: tuple[str, ...]  # why the run has not settled; empty if it has
+    # ``cycle``, or ``flow`` where the counts are expected and not counted; `queues` are 0 then.
     fidelity: str = "cycle"
-    error: Error | None = None
+    error: Error | None = None  # of a run at flow fidelity; None for ``cycle``, which is exact
 
     @property
     def refused(self) -> int:

@@ -20,19 +20,12 @@ PRESET_RADIX = 64
 
 
 class Tree(NamedTuple):
-    """The shape of one plane.
+    """The shape of one plane."""
 
-    Args:
-        radix: Inputs, and outputs, of every switch.
-        ports: Ports of the network.
-        switches: Switches of each level, the leaves first.
-        parallel: Links from a group of the level below to each switch of the top.
-    """
-
-    radix: int
-    ports: int
-    switches: tuple[int, ...]
-    parallel: int
+    radix: int  # inputs, and outputs, of every switch
+    ports: int  # ports of the network
+    switches: tuple[int, ...]  # switches of each level, the leaves first
+    parallel: int  # links from a group of the level below to each switch of the top
 
     @property
     def levels(self) -> int:

@@ -36,39 +36,30 @@ SEED = 20_180_101
 
 
 class Part(NamedTuple):
-    """What a switch does in its network; rates are relative to the load of a port.
+    """What a switch does in its network; rates are relative to the load of a port."""
 
-    Args:
-        below, up: Packets per slot on a link from below, and on a link up; up is 0 at the top.
-        down: Ports towards below.
-        groups: At the top: groups below, none of which sends to itself; else 0.
-    """
-
+    # Packets per slot on a link from below, and on a link up; up is 0 at the top.
     below: float
     up: float
-    down: int
-    groups: int
+    down: int  # ports towards below
+    groups: int  # at the top: groups below, none of which sends to itself; else 0
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A switch at one load.
+    """A switch at one load."""
 
-    Args:
-        passed: Share of what arrives from below that is accepted (``drop``), or of all that arrives
-            that is delivered (``queue``).
-        hops, latency: Shares by nodes visited, and by slots.
-        wanted, blocked, present: Per slot and switch, by cylinder.
-        link: Mean packets that are behind an output and may pass.
-    """
-
+    # Share of what arrives from below that is accepted (``drop``), or of all that arrives that is
+    # delivered (``queue``).
     passed: float
+    # Shares by nodes visited, and by slots.
     hops: Floats
     latency: Floats
+    # Per slot and switch, by cylinder.
     wanted: Floats
     blocked: Floats
     present: Floats
-    link: float
+    link: float  # mean packets that are behind an output and may pass
 
     @property
     def wait(self) -> float:

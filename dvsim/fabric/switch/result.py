@@ -19,22 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SwitchRun(Figures):
-    """Counts of the slots since the warm-up, over all replications unless said otherwise.
+    """Counts of the slots since the warm-up, over all replications unless said otherwise."""
 
-    Args:
-        switch, offer: What was run.
-        warmup: Slots before the counting began.
-        counts: As the core gives them.
-        notes: Why the run has not settled; empty if it has.
-        paths: Of the watched packets, from the first slot on.
-    """
-
+    # What was run.
     switch: Switch
     offer: Offer
-    warmup: int
-    counts: Counts
-    notes: tuple[str, ...]
-    paths: list[Path]
+    warmup: int  # slots before the counting began
+    counts: Counts  # as the core gives them
+    notes: tuple[str, ...]  # why the run has not settled; empty if it has
+    paths: list[Path]  # of the watched packets, from the first slot on
 
     @property
     def lost(self) -> int:

@@ -129,22 +129,15 @@ class Offer:
 
 
 class Ends(NamedTuple):
-    """The ports of whatever is offered packets.
+    """The ports of whatever is offered packets."""
 
-    Args:
-        inputs: For each port whether it is an input, in any shape.
-        outputs: Number of outputs.
-        permuted: A permutation is of so many numbers, heights or ports.
-        one, size: What such a number is called, and how many there are of them.
-        at_once: Packets that an input can take in one slot.
-    """
-
-    inputs: npt.NDArray[np.bool_]
-    outputs: int
-    permuted: int
+    inputs: npt.NDArray[np.bool_]  # for each port whether it is an input, in any shape
+    outputs: int  # number of outputs
+    permuted: int  # A permutation is of so many numbers, heights or ports
+    # What such a number is called, and how many there are of them.
     one: str
     size: str
-    at_once: int = 1
+    at_once: int = 1  # packets that an input can take in one slot
 
 
 def check_offer(

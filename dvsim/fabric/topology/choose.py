@@ -18,17 +18,11 @@ MOST_NODES = 300_000  # as objects of Python they take about a kilobyte each
 
 @dataclass(frozen=True)
 class Topology:
-    """A switch, or the tree of switches that it is part of.
+    """A switch, or the tree of switches that it is part of."""
 
-    Attributes:
-        title: What it is.
-        switch: The switch, or each of the switches of the network.
-        network: The network, if it has more than one switch.
-    """
-
-    title: str
-    switch: Switch
-    network: Network | None = None
+    title: str  # what it is
+    switch: Switch  # the switch, or each of the switches of the network
+    network: Network | None = None  # the network, if it has more than one switch
 
     @property
     def nodes(self) -> int:

@@ -30,24 +30,20 @@ class Left(NamedTuple):
 
 @dataclass
 class Sums:
-    """What all seconds so far add up to.
+    """What all seconds so far add up to."""
 
-    Attributes:
-        published: Messages up to the end of each second, at their intended times.
-        taken, given: Messages that the brokers took, and consumers got.
-        alarms, full: Seconds in which publishers are stopped, and in which a volume has no room.
-        admitted: Messages that publishers have sent.
-        values, weights: Latencies in seconds, and how many messages had them.
-    """
-
+    # Messages up to the end of each second, at their intended times.
     published: list[float] = field(default_factory=lambda: [0.0])
+    # Messages that the brokers took, and consumers got.
     taken: float = 0.0
     given: float = 0.0
-    admitted: float = 0.0
+    admitted: float = 0.0  # messages that publishers have sent
     redelivered: float = 0.0
     resent: float = 0.0
+    # Seconds in which publishers are stopped, and in which a volume has no room.
     alarms: int = 0
     full: int = 0
+    # Latencies in seconds, and how many messages had them.
     values: list[Floats] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
     busy: list[Floats] = field(default_factory=list)

@@ -29,32 +29,20 @@ ROUNDS = 1.5  # cycles of the log: half of one until the next begins, and that o
 
 @dataclass
 class State:
-    """What one second leaves to the next.
+    """What one second leaves to the next."""
 
-    Attributes:
-        held: Messages that publishers may not send.
-        processors, logs, queues: Messages that wait on the node of their leader: for schedulers,
-            for the log, for consumers.
-        given: Messages that consumers got in the last second.
-        uses: What each node does to its volume.
-        credit: Bytes of bursts that each volume has left.
-        missed: Entries that each node has to catch up with.
-        filled: The share of each volume that something else has.
-        alarm: Whether publishers are stopped.
-        full: Whether a volume has no room.
-    """
-
-    held: float
+    held: float  # messages that publishers may not send
+    # Messages that wait on the node of their leader: for schedulers, for the log, for consumers.
     processors: Floats
     logs: Floats
     queues: Floats
-    given: float
-    uses: list[Use]
-    credit: list[float]
-    missed: Floats
-    filled: Floats
-    alarm: bool = False
-    full: bool = False
+    given: float  # messages that consumers got in the last second
+    uses: list[Use]  # what each node does to its volume
+    credit: list[float]  # bytes of bursts that each volume has left
+    missed: Floats  # entries that each node has to catch up with
+    filled: Floats  # the share of each volume that something else has
+    alarm: bool = False  # whether publishers are stopped
+    full: bool = False  # whether a volume has no room
 
     @property
     def there(self) -> float:
@@ -63,18 +51,13 @@ class State:
 
 
 class Passed(NamedTuple):
-    """What a second did to messages.
+    """What a second did to messages."""
 
-    Attributes:
-        taken, given: Messages that came through the processors, and that consumers got.
-        delays: Seconds in the cluster of who comes in each step; shape (steps, nodes).
-        busy: How busy the schedulers of each node are.
-    """
-
+    # Messages that came through the processors, and that consumers got.
     taken: float
     given: float
-    delays: Floats
-    busy: Floats
+    delays: Floats  # seconds in the cluster of who comes in each step; shape (steps, nodes)
+    busy: Floats  # how busy the schedulers of each node are
 
 
 class Nodes:

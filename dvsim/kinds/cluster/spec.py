@@ -38,35 +38,31 @@ Processing = Annotated[int, Quantity(Limits("time", most=bounds.TIME), "10 ms")]
 
 @dataclass(frozen=True)
 class ClientTable(Table):
-    """Who publishes and who consumes.
-
-    Attributes:
-        rate: Messages per second of all publishers, at intended times; None: one sender and one
-            receiver as fast as `credit` lets them.
-        seconds: Simulated.
-        message_bytes, publishers, queues: Messages are spread evenly over publishers and queues.
-        consumers: None for as many as `rate` needs, at least two for each queue.
-        processing: What a consumer takes for a message, before it takes the next.
-        window, prefetch: Messages that a publisher may have unconfirmed, and a consumer
-            unacknowledged; a prefetch of 0 is any number.
-        acknowledge: Messages that one acknowledgement is for; None for ten, or for all of
-            `prefetch` if that is less.
-        credit: Without `rate`: messages that the sender may have on the way.
-    """
+    """Who publishes and who consumes."""
 
     VARIED: ClassVar[bool] = True
 
+    # Messages per second of all publishers, at intended times; None: one sender and one receiver
+    # as fast as `credit` lets them.
     rate: Annotated[Load | None, Field(description="messages per second, in all")] = None
+    # Simulated.
     seconds: Annotated[Whole, Field(ge=1, le=MOST_SECONDS, description="simulated")] = 1800
+    # Messages are spread evenly over publishers and queues.
     message_bytes: Annotated[MessageSize, Field(ge=1)] = 1024
     publishers: Clients = 200
     queues: Clients = 100
+    # None for as many as `rate` needs, at least two for each queue.
     consumers: Clients | None = None
+    # What a consumer takes for a message, before it takes the next.
     processing: Annotated[Processing, Field(description="of a consumer, for a message")] = 0
+    # Messages that a publisher may have unconfirmed, and a consumer unacknowledged; a prefetch of
+    # 0 is any number.
     window: Clients = 1000
     prefetch: Annotated[Whole, Field(ge=0, le=MOST_CLIENTS)] = 1000
+    # Messages that one acknowledgement is for; None for ten, or for all of `prefetch` if that is
+    # less.
     acknowledge: Clients | None = None
-    credit: Clients | None = None
+    credit: Clients | None = None  # without `rate`: messages that the sender may have on the way
 
     @property
     def acknowledged(self) -> int:
@@ -76,27 +72,22 @@ class ClientTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterTable(Table):
-    """The cluster and its cards.
-
-    Attributes:
-        queue: ``classic``: on one node. ``mirrored``: a master, and mirrors that confirm before it
-            does. ``quorum``: Raft, every message in the log of each replica. ``stream``: a log that
-            keeps what was consumed.
-        nodes: Of the cluster.
-        replicas: Of each queue, its leader included; None for those of
-            `dvsim.scenario.card_kinds.REPLICAS`.
-        leaders: ``balanced``: every node leads as many queues. ``client-local``: the first node
-            leads all, as where one client declares the queues; named as in RabbitMQ.
-        mirrors: What becomes of a mirror whose node dies. ``anew``: another node gets one, which
-            has what comes from then on. ``away``: there is none until the node is back.
-    """
+    """The cluster and its cards."""
 
     VARIED: ClassVar[bool] = True
 
+    # ``classic``: on one node. ``mirrored``: a master, and mirrors that confirm before it does.
+    # ``quorum``: Raft, every message in the log of each replica. ``stream``: a log that keeps what
+    # was consumed.
     queue: Literal["classic", "mirrored", "quorum", "stream"]
-    nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+    nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]  # of the cluster
+    # Of each queue, its leader included; None for those of `dvsim.scenario.card_kinds.REPLICAS`.
     replicas: Annotated[Whole | None, Field(ge=1, description="of a queue, with its leader")] = None
+    # ``balanced``: every node leads as many queues. ``client-local``: the first node leads all, as
+    # where one client declares the queues; named as in RabbitMQ.
     leaders: Literal["balanced", "client-local"] = "balanced"
+    # What becomes of a mirror whose node dies. ``anew``: another node gets one, which has what
+    # comes from then on. ``away``: there is none until the node is back.
     mirrors: Literal["anew", "away"] = "anew"
     host: Annotated[CardField | None, Field(description="kind instance")] = None
     storage: Annotated[CardField | None, Field(description="kind volume")] = None
@@ -105,24 +96,21 @@ class ClusterTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class EventTable(Table):
-    """What happens in the run.
-
-    Attributes:
-        what: ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times
-            as long. ``peak``: `factor` times as much is published. ``alarm``: publishers are
-            stopped, and consumers go on. ``fill``: something else takes `factor` of the volumes of
-            nodes, 1 or more for all that is there.
-        begin, lasts: Shares of the run; `begin` is less than 1.
-        victims: Nodes that die: the first ones, in a second event those behind them. The first ones
-            whose volumes are filled.
-    """
+    """What happens in the run."""
 
     VARIED: ClassVar[bool] = True
 
+    # ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times as
+    # long. ``peak``: `factor` times as much is published. ``alarm``: publishers are stopped, and
+    # consumers go on. ``fill``: something else takes `factor` of the volumes of nodes, 1 or more
+    # for all that is there.
     what: Literal["nothing", "kill", "slow", "peak", "alarm", "fill"] = "nothing"
+    # Shares of the run; `begin` is less than 1.
     begin: Annotated[Number, Field(ge=0, lt=1)] = 0.3
     lasts: Part = 0.3
     factor: Annotated[Number, Field(gt=0, le=1000)] = 2.0
+    # Nodes that die: the first ones, in a second event those behind them. The first ones whose
+    # volumes are filled.
     victims: Annotated[Whole, Field(ge=1, le=MOST_NODES)] = 1
 
     def during(self, seconds: int) -> range:
@@ -133,11 +121,7 @@ class EventTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterScenario(Spec):
-    """One question about a cluster.
-
-    Attributes:
-        event, then: What happens, and what happens besides; at the same time, or at another.
-    """
+    """One question about a cluster."""
 
     KIND: ClassVar[str] = "cluster"
     LENGTH: ClassVar[str] = "seconds"
@@ -145,6 +129,7 @@ class ClusterScenario(Spec):
 
     workload: ClientTable
     system: ClusterTable
+    # What happens, and what happens besides; at the same time, or at another.
     event: EventTable = field(default_factory=EventTable)
     then: EventTable = field(default_factory=EventTable)
     vary: Annotated[Varied, Vary(ClientTable, ClusterTable, EventTable)] = ()

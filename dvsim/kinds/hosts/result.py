@@ -31,14 +31,10 @@ ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MessagingStudy(PointsStudy):
-    """The outcome of a scenario of messaging over hosts.
-
-    Attributes:
-        stages: How busy each stage was, with the columns of `STAGE_COLUMNS`.
-    """
+    """The outcome of a scenario of messaging over hosts."""
 
     scenario: MessagingScenario
-    stages: pd.DataFrame
+    stages: pd.DataFrame  # how busy each stage was, with the columns of `STAGE_COLUMNS`
 
     @cached_property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -34,17 +34,11 @@ BITS, MEGA, NS_PER_S, PS_PER_US = 8, 10**6, 10**9, 10**6
 
 
 class Outcome(NamedTuple):
-    """What one run gives.
+    """What one run gives."""
 
-    Attributes:
-        metrics: By the names of `dvsim.kinds.hosts.metrics.METRICS`.
-        stages: Utilisation by stage and number among those alike.
-        events: Of SimPy.
-    """
-
-    metrics: dict[str, float]
-    stages: dict[tuple[str, int], float]
-    events: int
+    metrics: dict[str, float]  # by the names of `dvsim.kinds.hosts.metrics.METRICS`
+    stages: dict[tuple[str, int], float]  # utilisation by stage and number among those alike
+    events: int  # of SimPy
     fidelity: str = "cycle"
     notes: str = ""
 

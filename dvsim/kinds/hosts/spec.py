@@ -87,36 +87,31 @@ class FlowTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemTable(Table):
-    """What carries it, and its cards.
-
-    Attributes:
-        pattern: ``peer`` or ``broker``.
-        buffer: Bytes that an engine passes to or from the socket in one call at most.
-        exchange: ``queue``: one queue, from which consumers take what the others do not.
-            ``direct``: a queue of its own for each consumer, addressed by the key. ``topic``: as
-            direct, found by matching every binding. ``fanout``: a copy for every consumer.
-        delivery: Of exchange ``queue``: who gets the next message, ``fast`` (the first that has
-            room), ``round-robin`` (each in turn) or ``proportional`` (who has most room).
-        durability: ``none``; ``log-first``: in the log before it is delivered and acknowledged;
-            ``batched``: delivered at once, acknowledged when the log is synced, at intervals.
-        brokers: Federated nodes: the first takes what is published and hands on what others
-            deliver.
-        prefetch, acknowledge: Messages that a consumer may hold unacknowledged, and how many it
-            acknowledges at once. None for no acknowledgements.
-        slowdown: How much longer the slowest consumer takes for a message than the fastest; the
-            others lie evenly between.
-    """
+    """What carries it, and its cards."""
 
     VARIED: ClassVar[bool] = True
 
-    pattern: Literal["peer", "broker"]
+    pattern: Literal["peer", "broker"]  # ``peer`` or ``broker``
+    # Bytes that an engine passes to or from the socket in one call at most.
     buffer: Annotated[Buffer, Field(description="bytes in one call of the socket")]
+    # ``queue``: one queue, from which consumers take what the others do not. ``direct``: a queue
+    # of its own for each consumer, addressed by the key. ``topic``: as direct, found by matching
+    # every binding. ``fanout``: a copy for every consumer.
     exchange: Literal["queue", "direct", "topic", "fanout"] = "direct"
+    # Of exchange ``queue``: who gets the next message, ``fast`` (the first that has room),
+    # ``round-robin`` (each in turn) or ``proportional`` (who has most room).
     delivery: Literal["fast", "round-robin", "proportional"] = "round-robin"
+    # ``none``; ``log-first``: in the log before it is delivered and acknowledged; ``batched``:
+    # delivered at once, acknowledged when the log is synced, at intervals.
     durability: Literal["none", "log-first", "batched"] = "none"
+    # Federated nodes: the first takes what is published and hands on what others deliver.
     brokers: Annotated[Whole, Field(ge=1, le=MOST_BROKERS)] = 1
+    # Messages that a consumer may hold unacknowledged, and how many it acknowledges at once. None
+    # for no acknowledgements.
     prefetch: Held | None = None
     acknowledge: Held | None = None
+    # How much longer the slowest consumer takes for a message than the fastest; the others lie
+    # evenly between.
     slowdown: Annotated[Number, Field(ge=1, le=MOST_SLOWDOWN)] = 1.0
     client: Annotated[CardField | None, Field(description="kind engine")] = None
     link: Annotated[CardField | None, Field(description="kind port")] = None

@@ -19,20 +19,14 @@ LOOK_AHEAD = 1024
 
 
 class Program(NamedTuple):
-    """What becomes of an element.
+    """What becomes of an element."""
 
-    Attributes:
-        reads: Whether it is read, and an answer comes back; else it is written.
-        words: Words that go through buffers: the place, and a value or its answer; of a sort the
-            place, the key and its rank; of an update that has its place in its value, one.
-        passes: How often all elements are moved.
-        sorts: Whether the cores count and agree on places first.
-    """
-
-    reads: bool
+    reads: bool  # whether it is read, and an answer comes back; else it is written
+    # Words that go through buffers: the place, and a value or its answer; of a sort the place, the
+    # key and its rank; of an update that has its place in its value, one.
     words: int
-    passes: int = 1
-    sorts: bool = False
+    passes: int = 1  # how often all elements are moved
+    sorts: bool = False  # whether the cores count and agree on places first
 
 
 PROGRAMS = {

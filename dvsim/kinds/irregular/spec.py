@@ -26,41 +26,36 @@ Bytes = Annotated[int, Quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER), 
 
 @dataclass(frozen=True)
 class WordsTable(Table):
-    """What the program does.
-
-    Attributes:
-        program: ``gather``: read elements at random places. ``scatter``: write them there.
-            ``histogram``: count in bins at random places. ``radix-sort``: keys of 32 bits, 16 bits
-            in each pass. ``gups``: random updates of a table, of which no core has more than 1,024
-            under way.
-        sending: ``word``: one element after the other, each core waits for what it reads.
-            ``window``: some elements are under way at a time. ``buffer``: elements are collected in
-            buffers.
-        nodes, words: How many nodes, and elements of each, of which 1 / nodes are local.
-        uneven: How many times as many elements as on average are for the busiest node; 1: all nodes
-            get the same.
-        window: Elements of a core that are under way.
-        buffer: Bytes of a buffer: over a network that software drives one for each core and
-            destination, over a Data Vortex one for each transfer, to any destinations.
-        headers: Over a Data Vortex: ``cached``, they wait in the card; ``sent``, they go there with
-            the payloads.
-        path: Over a Data Vortex, what carries buffers from node memory into the card: ``dma`` or
-            ``pio``. Single words go by PIO.
-    """
+    """What the program does."""
 
     VARIED: ClassVar[bool] = True
 
+    # ``gather``: read elements at random places. ``scatter``: write them there. ``histogram``:
+    # count in bins at random places. ``radix-sort``: keys of 32 bits, 16 bits in each pass.
+    # ``gups``: random updates of a table, of which no core has more than 1,024 under way.
     program: Annotated[Program, Field(description="what is done with each element")]
+    # ``word``: one element after the other, each core waits for what it reads. ``window``: some
+    # elements are under way at a time. ``buffer``: elements are collected in buffers.
     sending: Annotated[Sending, Field(description="one by one, in a window, or in buffers")]
+    # How many nodes, and elements of each, of which 1 / nodes are local.
     nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
     words: Annotated[Whole, Field(ge=1, le=MOST_WORDS, description="elements of each node")]
+    # How many times as many elements as on average are for the busiest node; 1: all nodes get the
+    # same.
     uneven: Annotated[
         float,
         Field(ge=1, le=MOST_UNEVEN, description="elements for the busiest node, over their mean"),
     ] = 1.0
+    # Elements of a core that are under way.
     window: Annotated[Whole, Field(ge=1, le=10**6, description="elements under way of a core")] = 64
+    # Bytes of a buffer: over a network that software drives one for each core and destination,
+    # over a Data Vortex one for each transfer, to any destinations.
     buffer: Annotated[Bytes, Field(description="bytes of a buffer")] = 64 * 1024
+    # Over a Data Vortex: ``cached``, they wait in the card; ``sent``, they go there with the
+    # payloads.
     headers: Literal["cached", "sent"] = "cached"
+    # Over a Data Vortex, what carries buffers from node memory into the card: ``dma`` or ``pio``.
+    # Single words go by PIO.
     path: Literal["dma", "pio"] = "dma"
 
 

@@ -42,35 +42,24 @@ Model = Literal["loggops", "flow", "cycle"]
 
 @dataclass(frozen=True)
 class Chosen:
-    """A fabric with all its numbers, ready to carry.
+    """A fabric with all its numbers, ready to carry."""
 
-    Attributes:
-        name: As it was asked for.
-        model: ``loggops``, ``flow`` or ``cycle``: every word through cards and network, slot by
-            slot.
-        costs: At the hosts; for loggops of the way, too.
-        network: Of a Data Vortex.
-        card: The numbers are of it.
-        changed: Settings that are not the card's, as text.
-        rate: Of a port at fidelity flow, in bytes a second; None for a word per slot and plane.
-        extra_ps: What cards and PCIe add to any message there; None for what the card says.
-        slower, in_sram: How many times longer DMA takes; where messages end.
-        fitted: To what the numbers were fitted; empty if they were not.
-        faults: What is wrong in it.
-    """
-
-    name: str
+    name: str  # as it was asked for
+    # ``loggops``, ``flow`` or ``cycle``: every word through cards and network, slot by slot.
     model: Model
-    costs: Costs
-    card: Card
-    network: Network | None = None
+    costs: Costs  # at the hosts; for loggops of the way, too
+    card: Card  # the numbers are of it
+    network: Network | None = None  # of a Data Vortex
+    # Of a port at fidelity flow, in bytes a second; None for a word per slot and plane.
     rate: float | None = None
+    # What cards and PCIe add to any message there; None for what the card says.
     extra_ps: int | None = None
+    # How many times longer DMA takes; where messages end.
     slower: float = 1.0
     in_sram: bool = False
-    changed: tuple[str, ...] = ()
-    fitted: str = ""
-    faults: Faults = field(default_factory=Faults)
+    changed: tuple[str, ...] = ()  # settings that are not the card's, as text
+    fitted: str = ""  # to what the numbers were fitted; empty if they were not
+    faults: Faults = field(default_factory=Faults)  # what is wrong in it
 
     @property
     def ports(self) -> int | None:

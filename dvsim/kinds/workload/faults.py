@@ -40,25 +40,18 @@ MOST_SLOWER, MOST_CHANCE = 1000.0, 0.5
 
 @dataclass
 class Faults:
-    """What is wrong in a fabric; nothing by default.
+    """What is wrong in a fabric; nothing by default."""
 
-    Attributes:
-        cuts: Cables that are dead: port and plane.
-        links: Cables between switches that are dead: level, switch, up link of it, plane.
-        dead: Ports that pass on nothing.
-        slow, chance: Of some ports: how many times as long they take, and the chance that a word is
-            lost.
-        again_ps: From a loss until it is sent again.
-        told: As they were given.
-    """
-
+    # Cables that are dead: port and plane.
     cuts: list[tuple[int, int]] = field(default_factory=list)
+    # Cables between switches that are dead: level, switch, up link of it, plane.
     links: list[tuple[int, int, int, int]] = field(default_factory=list)
-    dead: set[int] = field(default_factory=set)
+    dead: set[int] = field(default_factory=set)  # ports that pass on nothing
+    # Of some ports: how many times as long they take, and the chance that a word is lost.
     slow: dict[int, float] = field(default_factory=dict)
     chance: dict[int, float] = field(default_factory=dict)
-    again_ps: int = 1
-    told: tuple[str, ...] = ()
+    again_ps: int = 1  # from a loss until it is sent again
+    told: tuple[str, ...] = ()  # as they were given
 
     @property
     def wrap(self) -> bool:

@@ -52,17 +52,11 @@ _LINE = re.compile(r"\s*(?P<size>\d+)\s+(?P<value>\d+(\.\d*)?)(\s|$)")
 
 @dataclass(frozen=True)
 class Measurement:
-    """What took how long.
+    """What took how long."""
 
-    Attributes:
-        name: For people.
-        graph: What ran.
-        time_ns: That it took.
-    """
-
-    name: str
-    graph: Graph
-    time_ns: float
+    name: str  # for people
+    graph: Graph  # what ran
+    time_ns: float  # that it took
 
 
 def measurements(path: str | Path) -> list[Measurement]:

@@ -24,15 +24,10 @@ LARGEST = 1 << 22  # nodes of a network that is made for this: 2,048 ports with 
 
 
 class FlowError(NamedTuple):
-    """The error of a time at flow fidelity.
+    """The error of a time at flow fidelity."""
 
-    Args:
-        time: (flow - cycle) / cycle, of the part that both ran.
-        share: Of the operations of the program that this part has.
-    """
-
-    time: float
-    share: float
+    time: float  # (flow - cycle) / cycle, of the part that both ran
+    share: float  # of the operations of the program that this part has
 
 
 def first_part(replayed: Replay, busy_ps: int) -> npt.NDArray[np.bool_]:

@@ -50,56 +50,40 @@ _TYPES = (np.int32, np.uint8, np.int32, np.int32, np.int64, np.uint8, np.uint8, 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """All operations of a program, sorted by rank, in each rank as they were added.
+    """All operations of a program, sorted by rank, in each rank as they were added."""
 
-    Attributes:
-        ranks: How many.
-        first: Shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``.
-        kind: Shape (operations,), as all below: `CALC`, `SEND` or `RECV`.
-        peer: The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`, `IDLE`
-            of one that only lets time pass.
-        tag: Of a message; `ANY` for a receive of any.
-        size: Bytes of a message; picoseconds of a `CALC`.
-        cpu, nic: Which of its rank's processors runs it, and which of its rank's ports carries it.
-        line: In the file of its rank, from 1; 0 where unknown.
-        start, to, after_start: What waits for operation i is ``to[start[i]:start[i + 1]]``; where
-            `after_start` is 1 it waits only until i has started. The edges of i are in the order in
-            which they were added.
-        name: Of the program or its file.
-        files: The file of each rank, or one for all; empty where there is none.
-        traced_ns: The wall time that was traced; None where it is unknown.
-        finalize_ns: What of it was MPI_Finalize alone, which is not replayed.
-        skipped: What a trace has and a replay does not, with how often.
-        assumed: What a trace does not say and was taken to be so.
-        tags: What tags of the file have more bits than those here, which stand for them.
-        eager: Whether no send waits for its receive, however large it is.
-        expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of,
-            or by which one-sided operations agree, up to `CARRIED_TAG`.
-        agent: A processor of each rank that works beside its program, as a card does; 0: none.
-            Operations then wait for what ends at other processors, too.
-    """
-
-    ranks: int
-    first: Ints
-    kind: npt.NDArray[np.uint8]
+    ranks: int  # how many
+    first: Ints  # shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``
+    kind: npt.NDArray[np.uint8]  # shape (operations,), as all below: `CALC`, `SEND` or `RECV`
+    # The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`, `IDLE` of one that
+    # only lets time pass.
     peer: npt.NDArray[np.int32]
-    tag: npt.NDArray[np.int32]
-    size: Ints
+    tag: npt.NDArray[np.int32]  # of a message; `ANY` for a receive of any
+    size: Ints  # bytes of a message; picoseconds of a `CALC`
+    # Which of its rank's processors runs it, and which of its rank's ports carries it.
     cpu: npt.NDArray[np.uint8]
     nic: npt.NDArray[np.uint8]
-    line: npt.NDArray[np.int32]
+    line: npt.NDArray[np.int32]  # in the file of its rank, from 1; 0 where unknown
+    # What waits for operation i is ``to[start[i]:start[i + 1]]``; where `after_start` is 1 it
+    # waits only until i has started. The edges of i are in the order in which they were added.
     start: Ints
     to: Ints
     after_start: npt.NDArray[np.uint8]
-    name: str = ""
-    files: tuple[str, ...] = ()
-    traced_ns: float | None = None
-    finalize_ns: float = 0.0
+    name: str = ""  # of the program or its file
+    files: tuple[str, ...] = ()  # the file of each rank, or one for all; empty where there is none
+    traced_ns: float | None = None  # the wall time that was traced; None where it is unknown
+    finalize_ns: float = 0.0  # what of it was MPI_Finalize alone, which is not replayed
+    # What a trace has and a replay does not, with how often.
     skipped: Mapping[str, int] = field(default_factory=dict)
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()  # what a trace does not say and was taken to be so
+    # What tags of the file have more bits than those here, which stand for them.
     tags: Mapping[int, int] = field(default_factory=dict)
-    eager: bool = False
+    eager: bool = False  # whether no send waits for its receive, however large it is
+    # Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of, or by
+    # which one-sided operations agree, up to `CARRIED_TAG`.
     expanded: bool = False
+    # A processor of each rank that works beside its program, as a card does; 0: none. Operations
+    # then wait for what ends at other processors, too.
     agent: int = 0
 
     @property

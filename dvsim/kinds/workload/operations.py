@@ -19,26 +19,20 @@ Call = tuple[Any, ...]
 
 @dataclass(eq=False)
 class Hold:
-    """A lock that a rank has on the memory of another.
+    """A lock that a rank has on the memory of another."""
 
-    Attributes:
-        rank, peer: Who has it, and whose memory it is.
-        begin, end: When it was taken and released in the trace; `end` None: never.
-        exclusive: Whether nobody else may have it meanwhile.
-        asks: Whether a message asks for it even if no other rank ever has it.
-        before: The holds that must be released before this one begins.
-        awaited: Whether another hold waits for the release of this one.
-        late: MPI let the program go on before the lock was free; so the unlock waits for it.
-    """
-
+    # Who has it, and whose memory it is.
     rank: int
     peer: int
+    # When it was taken and released in the trace; `end` None: never.
     begin: int
-    exclusive: bool
-    asks: bool
+    exclusive: bool  # whether nobody else may have it meanwhile
+    asks: bool  # whether a message asks for it even if no other rank ever has it
     end: int | None = None
+    # The holds that must be released before this one begins.
     before: list[Hold] = field(default_factory=list)
-    awaited: bool = False
+    awaited: bool = False  # whether another hold waits for the release of this one
+    # MPI let the program go on before the lock was free; so the unlock waits for it.
     late: bool = False
 
     @property

@@ -33,28 +33,17 @@ LONGEST_PS = 2**62  # of computing; the core refuses it; and more bytes than a m
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What came of a program over one fabric.
+    """What came of a program over one fabric."""
 
-    Attributes:
-        graph: What was replayed, after compute was scaled.
-        fabric: What carried it.
-        finish_ps: When each rank is done, shape (ranks,).
-        path: What the time to solution was spent on.
-        way: Operations on the critical path, the first one first.
-        course: What came of each operation.
-        skipped: What was not replayed, with how often.
-        lost: What faulty ports lost.
-        ports, seed: Of each rank; and of what faulty ports lose.
-    """
-
-    graph: Graph
-    fabric: Chosen
-    finish_ps: npt.NDArray[np.int64]
-    path: Path
-    way: npt.NDArray[np.int64]
-    course: Course
-    skipped: Mapping[str, int]
-    lost: FaultyCounts = NOTHING
+    graph: Graph  # what was replayed, after compute was scaled
+    fabric: Chosen  # what carried it
+    finish_ps: npt.NDArray[np.int64]  # when each rank is done, shape (ranks,)
+    path: Path  # what the time to solution was spent on
+    way: npt.NDArray[np.int64]  # operations on the critical path, the first one first
+    course: Course  # what came of each operation
+    skipped: Mapping[str, int]  # what was not replayed, with how often
+    lost: FaultyCounts = NOTHING  # what faulty ports lost
+    # Of each rank; and of what faulty ports lose.
     ports: Sequence[int] = ()
     seed: int = 1
 

@@ -32,37 +32,34 @@ def _placement_read(value: object) -> str | tuple[int, ...]:
 
 @dataclass(frozen=True)
 class ProgramTable(Table):
-    """What the ranks do.
-
-    Attributes:
-        trace: A file, a folder or a tar of either, beside the scenario; or there is a skeleton.
-        digest: Of what the trace holds; filled in when it is read.
-        compute_scale: Factor of all computing: 1 as measured, 0 none.
-        straggler, slowdown: A rank, and how many times as long it computes.
-        placement: ``linear``: rank r at port r; ``random``: anywhere, by the seed; or the ports.
-        repeat: How often the whole program is run, one after the other.
-    """
+    """What the ranks do."""
 
     VARIED: ClassVar[bool] = True
 
+    # A file, a folder or a tar of either, beside the scenario; or there is a skeleton.
     trace: Annotated[
         Text | None, Fixed(), Field(description="a file, a folder, or a tar of either")
     ] = None
+    # Of what the trace holds; filled in when it is read.
     digest: Annotated[
         Text | None, Fixed(), Field(description="of what the trace holds; filled in")
     ] = None
+    # Factor of all computing: 1 as measured, 0 none.
     compute_scale: Annotated[Factor, Field(description="factor of all computing")] = 1.0
+    # A rank, and how many times as long it computes.
     straggler: Annotated[
         Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
         Field(description="a rank that computes longer"),
     ] = None
     slowdown: Annotated[Factor, Field(description="how many times as long it computes")] = 1.0
+    # ``linear``: rank r at port r; ``random``: anywhere, by the seed; or the ports.
     placement: Annotated[
         str | tuple[int, ...],
         BeforeValidator(_placement_read),
         WithJsonSchema({"anyOf": [{"enum": ["linear", "random"]}, {"type": "array"}]}),
         Field(description="linear, random, or a list of ports"),
     ] = "linear"
+    # How often the whole program is run, one after the other.
     repeat: Annotated[Count, Field(le=MOST_REPEATS, description="times that it is run")] = 1
 
 

@@ -27,18 +27,14 @@ class Messages:
 
     Each column has shape (messages,). A rank starts a step when its messages of the step before
     have been sent and received.
-
-    Attributes:
-        step: From 0.
-        source, target: Ranks of the communicator.
-        first, blocks: The run of blocks that a message carries. Where `first` is negative, the
-            message is of Bruck's all-to-all and carries the blocks of which bit ``-1 - first`` is
-            set.
     """
 
-    step: Ints
+    step: Ints  # from 0
+    # Ranks of the communicator.
     source: Ints
     target: Ints
+    # The run of blocks that a message carries. Where `first` is negative, the message is of
+    # Bruck's all-to-all and carries the blocks of which bit ``-1 - first`` is set.
     first: Ints
     blocks: Ints
 
@@ -94,17 +90,11 @@ def then(*parts: Messages) -> Messages:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Operations of a collective, sorted by rank, then by step, receives before sends.
+    """Operations of a collective, sorted by rank, then by step, receives before sends."""
 
-    Attributes:
-        ranks: Of the communicator.
-        start: Shape (ranks + 1,): operations of rank r are ``start[r]:start[r + 1]``.
-        kind, peer, size, step: Shape (operations,): `SEND` or `RECV`, the other rank of the
-            communicator, bytes, the step.
-    """
-
-    ranks: int
-    start: Ints
+    ranks: int  # of the communicator
+    start: Ints  # shape (ranks + 1,): operations of rank r are ``start[r]:start[r + 1]``
+    # Shape (operations,): `SEND` or `RECV`, the other rank of the communicator, bytes, the step.
     kind: Ints
     peer: Ints
     size: Ints

@@ -65,23 +65,18 @@ class Probe:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit at one point of the keys that are still varied.
+    """The limit at one point of the keys that are still varied."""
 
-    Attributes:
-        point: Those keys; empty if there are none.
-        outcome: ``everywhere`` and ``nowhere``: the criterion holds, or fails, at both bounds.
-            ``reversed``: it changes, but the other way round; the smallest value is to be searched,
-            or the largest. ``undecided``: at one of the bounds nothing is certain.
-        holds, fails: The last value at which it holds and the first at which it fails, with
-            confidence; None where there is none. What lies between is the uncertainty.
-        probes: In the order of the values.
-    """
-
-    point: Point
+    point: Point  # those keys; empty if there are none
+    # ``everywhere`` and ``nowhere``: the criterion holds, or fails, at both bounds. ``reversed``:
+    # it changes, but the other way round; the smallest value is to be searched, or the largest.
+    # ``undecided``: at one of the bounds nothing is certain.
     outcome: Outcome
+    # The last value at which it holds and the first at which it fails, with confidence; None where
+    # there is none. What lies between is the uncertainty.
     holds: float | None
     fails: float | None
-    probes: tuple[Probe, ...]
+    probes: tuple[Probe, ...]  # in the order of the values
 
 
 def find_limits(
@@ -159,26 +154,20 @@ class Readings(Executor[Trial]):
 
 @dataclass(eq=False, kw_only=True)
 class Bisect(Design[Trial, Limit]):
-    """The search for a limit at one point of the keys that are still varied.
+    """The search for a limit at one point of the keys that are still varied."""
 
-    Attributes:
-        setting, point: The scenario there, and those keys.
-        name: Of the scenario.
-        steps: Replications of the first look at a probe, of the second, …
-        probes: Those so far, by value.
-    """
-
+    # The scenario there, and those keys.
     setting: Any
     point: Point
-    name: str
+    name: str  # of the scenario
     key: str
     axis: Axis
     criterion: Criterion
     smallest: bool
-    steps: Sequence[int]
+    steps: Sequence[int]  # replications of the first look at a probe, of the second, …
     precision: float | None
     on_probe: OnProbe | None
-    probes: dict[float, Probe] = field(default_factory=dict)
+    probes: dict[float, Probe] = field(default_factory=dict)  # those so far, by value
 
     def plan(self) -> Plan[Trial, Limit]:
         """Search between the bounds; `good` and `bad` are the sides where it holds and fails."""

@@ -58,19 +58,12 @@ class Kept(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A point that is done.
+    """A point that is done."""
 
-    Attributes:
-        number: Of the point.
-        outcome: What came of it.
-        runs: Its pilot and its run, as far as they were not kept.
-        took_s: How long it took.
-    """
-
-    number: int
-    outcome: Outcome
-    runs: Sequence[Kept]
-    took_s: float
+    number: int  # of the point
+    outcome: Outcome  # what came of it
+    runs: Sequence[Kept]  # its pilot and its run, as far as they were not kept
+    took_s: float  # how long it took
 
 
 def warm(_: None) -> None:
@@ -190,24 +183,18 @@ def _check_encryption(scheduler: str, address: bytes) -> None:
 
 @dataclass(frozen=True)
 class Chunks(Executor[PointTrial]):
-    """Points of a sweep, some at a time, each to its numbers; runs are kept as their chunk is done.
+    """Points of a sweep, some at a time, each to its numbers; runs are kept by chunk."""
 
-    Attributes:
-        name: Of what is swept, for the progress.
-        how, precision: How each point is run, and how well it shall be known instead.
-        kept, out: Where run folders are looked for, and where new ones go; None for nowhere.
-        workers: Processes; None takes one for each core.
-        scheduler: Of a dask cluster, see `executor`.
-        progress, command: Show progress on stderr; what was typed, for the manifests.
-    """
-
-    name: str
+    name: str  # of what is swept, for the progress
+    # How each point is run, and how well it shall be known instead.
     how: How
     precision: float | None
+    # Where run folders are looked for, and where new ones go; None for nowhere.
     kept: Path | None
     out: Path | None
-    workers: int | None = None
-    scheduler: str | None = None
+    workers: int | None = None  # processes; None takes one for each core
+    scheduler: str | None = None  # of a dask cluster, see `executor`
+    # Show progress on stderr; what was typed, for the manifests.
     progress: bool = False
     command: str | Sequence[str] = ""
     _times: list[float] = field(default_factory=list)

@@ -35,23 +35,15 @@ SWEEPS = Path("sweeps")
 
 @dataclass(eq=False)
 class Sweep(Design[PointTrial, list[Outcome]]):
-    """Many points of one scenario, each checked; the answer is what came of each, in their order.
+    """Many points of one scenario, each checked; the answer is what came of each, in order."""
 
-    Attributes:
-        name: Of the scenario.
-        points: What is varied.
-        trials: Each of them as it is run.
-        how: Version, seed and replications.
-        precision: How well each point shall be known instead, see `dvsim.study.precision`.
-        own_keys: What the scenario varies itself.
-    """
-
-    name: str
-    points: Sequence[Point]
-    trials: Sequence[PointTrial | Refused]
-    how: How
+    name: str  # of the scenario
+    points: Sequence[Point]  # what is varied
+    trials: Sequence[PointTrial | Refused]  # each of them as it is run
+    how: How  # version, seed and replications
+    # How well each point shall be known instead, see `dvsim.study.precision`.
     precision: float | None = None
-    own_keys: Sequence[str] = ()
+    own_keys: Sequence[str] = ()  # what the scenario varies itself
 
     def plan(self) -> Plan[PointTrial, list[Outcome]]:
         """Ask for all points that are valid."""

@@ -47,15 +47,12 @@ class Index:
 
 @dataclass(eq=False, kw_only=True)
 class Sensitivity(Sweep):
-    """A sweep over the points of `points_for`, whose result also has a table of indices.
+    """A sweep over the points of `points_for`, whose result also has a table of indices."""
 
-    Attributes:
-        ranges, samples: As of `points_for`.
-        results: From the table to the names of the results that are explained.
-    """
-
+    # As of `points_for`.
     ranges: Sequence[Range]
     samples: int
+    # From the table to the names of the results that are explained.
     results: Callable[[SweepResult], Sequence[str]]
     indices: Sequence[Index] = ()
 

@@ -33,23 +33,15 @@ MANY = 5_000  # points that take some seconds to be checked
 
 @dataclass(frozen=True)
 class PointTrial:
-    """A point that can be run.
+    """A point that can be run."""
 
-    Attributes:
-        number: Of the point, from 0.
-        scenario: Resolved and scaled.
-        folder: Of its run, below the root of runs, with ``/``.
-        digest: SHA-256 of the scenario as its runs keep it.
-        times: How many replications it gets; None of one whose pilot is still to be run.
-        begun: The run of fewer replications that is kept.
-    """
-
-    number: int
-    scenario: Spec
-    folder: str
-    digest: str
+    number: int  # of the point, from 0
+    scenario: Spec  # resolved and scaled
+    folder: str  # of its run, below the root of runs, with ``/``
+    digest: str  # SHA-256 of the scenario as its runs keep it
+    # How many replications it gets; None of one whose pilot is still to be run.
     times: int | None = None
-    begun: Any = None
+    begun: Any = None  # the run of fewer replications that is kept
 
 
 @dataclass(frozen=True)
@@ -61,19 +53,12 @@ class Refused:
 
 
 class Outcome(NamedTuple):
-    """What came of a point.
+    """What came of a point."""
 
-    Attributes:
-        point_numbers: Its numbers.
-        replications: Over how many they are.
-        folder: Of that run, below the root of runs.
-        error: What went wrong instead; empty if nothing did.
-    """
-
-    point_numbers: Sequence[PointNumbers] = ()
-    replications: int = 0
-    folder: str = ""
-    error: str = ""
+    point_numbers: Sequence[PointNumbers] = ()  # its numbers
+    replications: int = 0  # over how many they are
+    folder: str = ""  # of that run, below the root of runs
+    error: str = ""  # what went wrong instead; empty if nothing did
 
 
 def trials_of(

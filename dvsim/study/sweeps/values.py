@@ -25,15 +25,10 @@ _DIGITS = 6  # of a value that nobody typed
 
 @dataclass(frozen=True)
 class Number:
-    """A number in the unit of its dimension.
+    """A number in the unit of its dimension."""
 
-    Attributes:
-        value: Exact.
-        dimension: ``size``, ``time``, ``rate``, or empty for a plain number.
-    """
-
-    value: Fraction
-    dimension: str = ""
+    value: Fraction  # exact
+    dimension: str = ""  # ``size``, ``time``, ``rate``, or empty for a plain number
 
     @property
     def unit(self) -> str:

@@ -49,21 +49,13 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Queues:
-    """What was measured, the cards that it gives, and what the model makes of them.
+    """What was measured, the cards that it gives, and what the model makes of them."""
 
-    Attributes:
-        scenario: What was measured, at its first point.
-        points: By size and window.
-        made: The cards of volume and broker, by their roles.
-        machine: Where it was measured, for people.
-        judges: Points of runs that nothing was fitted to.
-    """
-
-    scenario: ClusterScenario
-    points: tuple[Point, ...]
-    made: Cards
-    machine: str
-    judges: tuple[Point, ...] = ()
+    scenario: ClusterScenario  # what was measured, at its first point
+    points: tuple[Point, ...]  # by size and window
+    made: Cards  # the cards of volume and broker, by their roles
+    machine: str  # where it was measured, for people
+    judges: tuple[Point, ...] = ()  # points of runs that nothing was fitted to
 
     @property
     def used(self) -> Cards:

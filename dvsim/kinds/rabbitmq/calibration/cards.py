@@ -31,17 +31,12 @@ DIGITS = 3  # of a scatter
 
 @dataclass(frozen=True)
 class Measured:
-    """A card that was measured.
+    """A card that was measured."""
 
-    Args:
-        card: Whole: what could not be measured is that of the run, with its own confidence.
-        laws: The laws among its values, by name, with the points that they go through.
-        points: The points of each law, in the order of its sizes.
-    """
-
-    card: Card
+    card: Card  # whole: what could not be measured is that of the run, with its own confidence
+    # The laws among its values, by name, with the points that they go through.
     laws: Mapping[str, Fitted]
-    points: Mapping[str, tuple[Point, ...]]
+    points: Mapping[str, tuple[Point, ...]]  # the points of each law, in the order of its sizes
 
     def measured(self, name: str) -> bool:
         """Return whether a value was measured, and not taken over."""

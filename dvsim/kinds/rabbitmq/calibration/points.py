@@ -22,24 +22,17 @@ KINDS = ("sender", "bridge", "publisher", "broker")
 
 @dataclass(frozen=True)
 class Point:
-    """All iterations of all runs of one size over one path.
+    """All iterations of all runs of one size over one path."""
 
-    Args:
-        scenario: Of the first run.
-        folders: Of the runs.
-        paces: One for each iteration.
-        cpu_s: CPU seconds per message of each kind of program, for each iteration; a kind that was
-            not counted is missing.
-        busy: Share of all cores' time that was spent, by whomever; None if it is not known.
-        manifest: Of the first run.
-    """
-
-    scenario: Scenario
-    folders: tuple[Path, ...]
-    paces: tuple[Pace, ...]
+    scenario: Scenario  # of the first run
+    folders: tuple[Path, ...]  # of the runs
+    paces: tuple[Pace, ...]  # one for each iteration
+    # CPU seconds per message of each kind of program, for each iteration; a kind that was not
+    # counted is missing.
     cpu_s: Mapping[str, tuple[float, ...]]
+    # Share of all cores' time that was spent, by whomever; None if it is not known.
     busy: float | None
-    manifest: Mapping[str, Any]
+    manifest: Mapping[str, Any]  # of the first run
 
     @property
     def transport(self) -> str:

@@ -21,20 +21,14 @@ PS_PER_S = 10**12
 
 
 class Pace(NamedTuple):
-    """How fast one iteration was.
+    """How fast one iteration was."""
 
-    Attributes:
-        time_s: Seconds per message and receiver, while all receivers were sent to.
-        drift: The same of the later half over that of the earlier half; 1 if it was steady.
-        scatter: Logarithms of the time per message of parts of a receiver's messages, less their
-            mean.
-        burst: Messages from one empty interval to the next, the mean; None if there are too few of
-            either, or of batches.
-    """
-
-    time_s: float
-    drift: float
+    time_s: float  # seconds per message and receiver, while all receivers were sent to
+    drift: float  # the same of the later half over that of the earlier half; 1 if it was steady
+    # Logarithms of the time per message of parts of a receiver's messages, less their mean.
     scatter: tuple[float, ...]
+    # Messages from one empty interval to the next, the mean; None if there are too few of either,
+    # or of batches.
     burst: float | None
 
 

@@ -38,19 +38,14 @@ DAMAGED = (zlib.error, lzma.LZMAError)
 
 
 class Format(NamedTuple):
-    """A format of traces.
+    """A format of traces."""
 
-    Attributes:
-        title: For people.
-        knows: Says by the name of a file and its beginning whether it is of the format.
-        read: Reads files.
-        files: Finds the files of the trace that a file is of, the file itself among them; by
-            default that alone.
-    """
-
-    title: str
+    title: str  # for people
+    # Says by the name of a file and its beginning whether it is of the format.
     knows: Callable[[Path, bytes], bool]
-    read: Callable[[Sequence[Path], Options, str], Graph]
+    read: Callable[[Sequence[Path], Options, str], Graph]  # reads files
+    # Finds the files of the trace that a file is of, the file itself among them; by default that
+    # alone.
     files: Callable[[Path], Sequence[Path]] = lambda path: [path]
 
 

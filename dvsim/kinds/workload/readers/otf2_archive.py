@@ -152,25 +152,17 @@ def anchor_of(path: Path) -> tuple[int, int]:
 
 @dataclass
 class Definitions:
-    """What the numbers in events stand for.
+    """What the numbers in events stand for."""
 
-    Attributes:
-        resolution: Ticks of the clock in a second.
-        texts: Texts by their numbers.
-        regions: Numbers of the names of regions.
-        groups: Type, paradigm and members.
-        communicators: Number of the group.
-        windows: Number of the communicator.
-        locations: The process of each that is a thread of a processor, None of others; in the
-            order of the file.
-    """
-
-    resolution: int = 10**9
-    texts: dict[int, str] = field(default_factory=dict)
-    regions: dict[int, int] = field(default_factory=dict)
+    resolution: int = 10**9  # ticks of the clock in a second
+    texts: dict[int, str] = field(default_factory=dict)  # texts by their numbers
+    regions: dict[int, int] = field(default_factory=dict)  # numbers of the names of regions
+    # Type, paradigm and members.
     groups: dict[int, tuple[int, int, list[int]]] = field(default_factory=dict)
-    communicators: dict[int, int] = field(default_factory=dict)
-    windows: dict[int, int] = field(default_factory=dict)
+    communicators: dict[int, int] = field(default_factory=dict)  # number of the group
+    windows: dict[int, int] = field(default_factory=dict)  # number of the communicator
+    # The process of each that is a thread of a processor, None of others; in the order of the
+    # file.
     locations: dict[int, int | None] = field(default_factory=dict)
 
     def threads(self, location: int, ranks: Sequence[int]) -> list[int]:
