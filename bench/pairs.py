@@ -10,8 +10,8 @@ import numpy as np
 
 from dvsim.contract.load import load
 from dvsim.session import run_scenarios
-from dvsim.study import paired
-from dvsim.study.paired import Each, change
+from dvsim.table import estimate as paired
+from dvsim.table.estimate import Each, change
 
 PAIRS, GROUPS, MESSAGES = 200, 600, 60_000
 QUESTIONS = (

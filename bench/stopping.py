@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dvsim.study.statistics import ends, half_width
 from dvsim.study.stopping import MOST, PILOT, needed
+from dvsim.table.estimate import ends, half_width
 
 RUNS, PRECISION = 20_000, 0.05
 SPREADS = (0.01, 0.02, 0.05, 0.08, 0.12, 0.2, 0.3)

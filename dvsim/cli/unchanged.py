@@ -105,7 +105,7 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     if kind_of(run.scenario).studies:
         return said | {"rows": [row.as_json() for row in compare([base, run]).rows]}
     times = rate_ratio(cast("Run", base), cast("Run", run))
-    ratio = None if times is None else {"value": times.value, **times.interval}
+    ratio = None if times is None else times._asdict()
     return said | {"ratio": ratio}
 
 

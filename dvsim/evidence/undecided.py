@@ -28,8 +28,8 @@ from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.scenario.reference import published_transports
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
-from dvsim.study.statistics import Estimate
 from dvsim.study.stopping import VERDICT_STEPS, deciding
+from dvsim.table.estimate import Estimate
 
 STEPS = VERDICT_STEPS
 

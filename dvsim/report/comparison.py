@@ -19,8 +19,8 @@ from dvsim.study.changes import titled
 from dvsim.study.compare import Comparison, Row, interval_notes, names_of, sort_of
 from dvsim.study.number_text import estimate_texts, joined
 from dvsim.study.rate import SYSTEM
-from dvsim.study.statistics import Estimate
 from dvsim.study.table import Cell, Table, changed, number
+from dvsim.table.estimate import Estimate
 
 MOST_ROWS = 60  # of a figure of ratios
 MOST_UNMATCHED = 6  # points that are named

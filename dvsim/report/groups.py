@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dvsim.report.drawing import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.scenario.sampled import Path
 from dvsim.study.changes import changes_of
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Estimate
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run

@@ -23,8 +23,8 @@ from dvsim.report.drawing import (
 )
 from dvsim.report.series import active, column_series, smooth, thin
 from dvsim.study.number_text import number_text
-from dvsim.study.paired import Change
 from dvsim.study.summary import column_rates, column_samples
+from dvsim.table.estimate import Change
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run

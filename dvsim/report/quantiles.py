@@ -25,7 +25,7 @@ from dvsim.report.groups import Entry, Group, paths_of, size_text
 from dvsim.report.published import Published, Rows, verdicts_on
 from dvsim.scenario.sampled import Path
 from dvsim.study.number_text import number_text
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Estimate
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Row, Validation

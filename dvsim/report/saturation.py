@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from dvsim.report.winners import tied, together
 from dvsim.study.number_text import estimate_text
-from dvsim.study.paired import Each
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Each, Estimate
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named

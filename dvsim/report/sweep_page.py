@@ -18,10 +18,10 @@ from dvsim.report.study_sentences import saturation_sentence, settled_sentence
 from dvsim.report.winners import tied, together
 from dvsim.scenario.find import is_file
 from dvsim.study.number_text import counted, estimate_texts, joined, scale_of
-from dvsim.study.statistics import Estimate
 from dvsim.study.sweep_table import LAST, headings
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Cell, Table
+from dvsim.table.estimate import Estimate
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dvsim.study.number_text import joined
-from dvsim.study.paired import Each, change
-from dvsim.study.statistics import CONFIDENCE, Estimate
+from dvsim.table.estimate import CONFIDENCE, Each, Estimate, change
 
 NEAREST = 16  # candidates whose replications are looked at
 NAMED = 3  # of a tie

@@ -20,13 +20,12 @@ from dvsim.study.manifest import asked_json
 from dvsim.study.matching import Matched, match, shared_metrics
 from dvsim.study.measured import Measured, measured
 from dvsim.study.number_text import counted, joined
-from dvsim.study.paired import Change, Each, Kind, change
 from dvsim.study.points import Points
 from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import STATISTICS
 from dvsim.study.swept_points import Result, SweptPoints
+from dvsim.table.estimate import Change, Each, Estimate, Kind, change, estimate
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,14 @@ class Row:
     reading: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the row as JSON types; a change is called ratio or difference."""
+        """Return the row as JSON types; a change is a ratio or a difference."""
         of_run = {"column": self.column, "reading": self.reading, "statistic": self.metric}
         of_point = {"point": dict(self.point or {}), "metric": self.metric}
         return {
             **(of_run if self.point is None else of_point),
             "unit": self.unit,
             "values": [None if value is None else value._asdict() for value in self.values],
-            "changes": [
-                None if change is None else {change.kind: change.value, **change.interval}
-                for change in self.changes
-            ],
+            "changes": [None if change is None else change._asdict() for change in self.changes],
         }
 
 

@@ -17,8 +17,8 @@ from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import format_value
-from dvsim.study.paired import Each
 from dvsim.study.swept_points import Result, SweptPoints
+from dvsim.table.estimate import Each
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
 

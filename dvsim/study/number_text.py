@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dvsim.study.statistics import Estimate
+    from dvsim.table.estimate import Estimate
 
 MISSING = "–"
 ROUNDING = 1e-12
@@ -192,7 +192,7 @@ def ratio_text(value: float | None) -> str:
 def times_text(times: Estimate) -> str:
     """Write a ratio with half of its interval, in as many digits as that has.
 
-    >>> from dvsim.study.statistics import Estimate
+    >>> from dvsim.table.estimate import Estimate
     >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
     ('x 3.97 ± 0.02', 'x 1.00')
     """

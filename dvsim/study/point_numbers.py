@@ -11,8 +11,7 @@ from dvsim.contract import OWN
 from dvsim.contract.find import kind_named, kind_of
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.paired import Each
-from dvsim.study.statistics import Estimate, estimate
+from dvsim.table.estimate import Each, Estimate, estimate
 
 
 @dataclass(frozen=True)

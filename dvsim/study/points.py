@@ -18,7 +18,7 @@ from dvsim.study.changes import titled
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
 from dvsim.study.number_text import MISSING
-from dvsim.study.statistics import ends
+from dvsim.table.estimate import ends
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 

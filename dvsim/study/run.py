@@ -21,7 +21,6 @@ from dvsim.study.points import Headline, finite
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
 from dvsim.study.stages import Limit, busiest, limit_of
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import (
     as_table,
     by_counter,
@@ -31,6 +30,7 @@ from dvsim.study.summary import (
     per_replication,
     summary_columns,
 )
+from dvsim.table.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dvsim.study.statistics import CONFIDENCE, Estimate, student
+from dvsim.table.estimate import CONFIDENCE, Estimate, student
 
 PILOT = 3
 LEAST, MOST = 3, 30  # replications of an answer

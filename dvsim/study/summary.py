@@ -23,7 +23,7 @@ import pandas as pd
 
 from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.rate import PS_PER_S, SYSTEM, sampled_rates
-from dvsim.study.statistics import Estimate, ends
+from dvsim.table.estimate import Estimate, ends
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
@@ -115,7 +115,7 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
         DataFrame: column, instance, reading, statistic, value, low, high, unit; in the order of the
         summary.
 
-    The interval is that of `dvsim.study.statistics.ends`, over n replications.
+    The interval is that of `dvsim.table.estimate.ends`, over n replications.
     """
     return over_replications(per_replication(summary))
 

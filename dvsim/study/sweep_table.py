@@ -32,9 +32,9 @@ from dvsim.scenario.units import value_text
 from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manifest
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.point_numbers import in_order
-from dvsim.study.statistics import Estimate
 from dvsim.study.table import csv_text
 from dvsim.study.versions import other
+from dvsim.table.estimate import Estimate
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend

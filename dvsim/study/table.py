@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from dvsim.study.number_text import MISSING, number_text, ratio_text
 
 if TYPE_CHECKING:
-    from dvsim.study.paired import Change
+    from dvsim.table.estimate import Change
 
 GAP = 2  # blanks between columns
 EXACT = 2**53  # whole numbers below it are themselves as floating point

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dvsim.scenario.units import format_value
 from dvsim.study.compare import rate_ratio
 from dvsim.study.number_text import joined
-from dvsim.study.paired import Change
 from dvsim.study.run import Run
+from dvsim.table.estimate import Change
 
 MOST_SIZES = 6  # whose ratios are said one by one
 

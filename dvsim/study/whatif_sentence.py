@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from dvsim.study.number_text import counted, joined, times_text
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Estimate
 
 MARGIN = 0.02  # a ratio that is surely nearer to 1 is no change that anybody would notice
 CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance

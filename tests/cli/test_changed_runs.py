@@ -71,7 +71,7 @@ def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
     assert (beside["scenario"], beside["changed"]) == ("h3/fdr-8", ["4 processes"])
     assert (beside["folder"], beside["replications"]) == (base["folder"], 2)
     times = beside["ratio"]
-    assert times["low"] < times["value"] < times["high"] and times["paired"]
+    assert times["low"] < times["value"] < times["high"] and times["by"] == "paired"
     assert times["value"] == pytest.approx(one["rate"]["value"] / base["rate"]["value"], rel=0.05)
     said = dvsim("run", *SMALL, *SET, "--out", tmp_path).stdout.splitlines()[-1]
     assert f": {times['value']:.2f}"[:5] in said  # the same ratio
@@ -84,7 +84,7 @@ def test_json_has_each_metric_of_a_study_beside_the_unchanged_one(tmp_path):
     assert beside["changed"] == ["load 0.2"] and "ratio" not in beside
     (row, *_) = [row for row in beside["rows"] if row["metric"] == "throughput"]
     change = row["changes"][1]
-    assert change["low"] < change["ratio"] < change["high"] and change["paired"]
+    assert change["low"] < change["value"] < change["high"] and change["by"] == "paired"
 
 
 def test_with_a_precision_the_ratio_is_as_precise(tmp_path):

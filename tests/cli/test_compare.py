@@ -127,13 +127,13 @@ def test_json_has_every_value_with_its_interval(kept):
     assert low < value < high
     assert mean["values"][2]["low"] == mean["values"][2]["high"]
     first_to_first, ratio, no_interval = mean["changes"]
-    assert first_to_first is None and ratio["paired"] is True
-    assert ratio["low"] < ratio["ratio"] < ratio["high"]
-    assert (no_interval["low"], no_interval["high"], no_interval["paired"]) == (None, None, None)
+    assert first_to_first is None and ratio["by"] == "paired"
+    assert ratio["low"] < ratio["value"] < ratio["high"]
+    assert (no_interval["low"], no_interval["high"], no_interval["by"]) == (None, None, "")
     (empty,) = [
         row for row in found["rows"] if (row["column"], row["statistic"]) == ("r1", "empty")
     ]
-    assert "difference" in empty["changes"][1]
+    assert empty["changes"][1]["kind"] == "difference"
     assert [item["what"] for item in found["differences"]][:2] == ["backend", "scenario"]
 
 
@@ -265,7 +265,7 @@ def test_the_point_of_a_sweep_with_its_values_stands_beside_a_run(swept):
     rates = [row for row in found["rows"] if row["metric"] == "delivered_rate"]
     assert [row["point"]["message_bytes"] for row in rates] == [8]
     (same,) = (row["changes"][1] for row in rates)
-    assert (same["ratio"], same["low"], same["paired"]) == (1, 1, True)  # the same run
+    assert (same["value"], same["low"], same["by"]) == (1, 1, "paired")  # the same run
     assert [len(points) for points in found["unmatched"]] == [0, 1]
     text = dvsim("compare", run, sweeps[0], "--report", folder / "page.html").stdout
     assert "  1 point is in all of them." in text.splitlines()

@@ -6,7 +6,7 @@ from dvsim.cli.limit import _lines, answer
 from dvsim.contract.find import kind_named
 from dvsim.study.limit.criterion import parse_criterion
 from dvsim.study.limit.search import Limit, Probe
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Estimate
 
 BOTH = parse_criterion("throughput > 0.2 and p99 < 9", kind_named("switch").metrics(None))
 

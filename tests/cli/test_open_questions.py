@@ -13,9 +13,9 @@ from dvsim.cli.main import cli
 from dvsim.contract.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.study.number_text import times_text
-from dvsim.study.statistics import Estimate
 from dvsim.study.whatif import answers
 from dvsim.study.whatif_sentence import Gain, sentence
+from dvsim.table.estimate import Estimate
 
 
 def call(*args):

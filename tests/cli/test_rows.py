@@ -59,7 +59,7 @@ def test_a_run_is_not_compared_with_itself(tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
     (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
-    assert 1.9 < rate["changes"][1]["ratio"] < 2.1
+    assert 1.9 < rate["changes"][1]["value"] < 2.1
     assert dvsim("compare", name, "--last", "3").returncode != 0  # there are two
 
 
@@ -71,7 +71,7 @@ def test_unequal_numbers_are_compared_by_the_pairs_that_both_have(tmp_path, monk
     rows = json.loads(dvsim("compare", name, "--last", "2", "--json").stdout)["rows"]
     (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
     change = rate["changes"][1]
-    assert change["paired"] and change["low"] < change["ratio"] < change["high"]
+    assert change["by"] == "paired" and change["low"] < change["value"] < change["high"]
 
 
 def test_a_sweep_and_a_run_share_their_rows(tmp_path):

@@ -63,11 +63,11 @@ def test_what_differs_is_told_by_its_key(studies):
 def test_ratios_are_paired_and_shares_subtracted(studies):
     every, _, otherwise = studies
     rows = {(row.point["load"], row.metric): row for row in compare([every, otherwise]).rows}
-    assert rows[0.3, "mean_latency"].changes[1].paired is True
+    assert rows[0.3, "mean_latency"].changes[1].by == "paired"
     assert rows[0.3, "acceptance"].changes[1].kind == "difference"
     other = compare([every, replace(otherwise, seed=2)])
     rows = {(row.point["load"], row.metric): row for row in other.rows}
-    assert rows[0.3, "mean_latency"].changes[1].paired is False
+    assert rows[0.3, "mean_latency"].changes[1].by == "Welch"
 
 
 def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
@@ -75,7 +75,7 @@ def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
     points = otherwise.points.assign(fidelity="flow", latency_error=0.1, throughput_error=0.1)
     found = compare([every, replace(otherwise, points=points)])
     changes = [row.changes[1] for row in found.rows if row.changes[1] is not None]
-    assert changes and all(change.paired is None for change in changes)
+    assert changes and all(change.by == "" for change in changes)
     for row in compare([every, otherwise]).rows:  # what was simulated keeps its mean and interval
         beside = next(r for r in found.rows if (r.point, r.metric) == (row.point, row.metric))
         assert beside.values[0] == row.values[0]
@@ -94,7 +94,7 @@ def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     content = found.as_json()
     assert content["unmatched"][0][0] == {"height": 4, "load": 0.1}
     assert content["rows"][0]["changes"][0] is None
-    assert set(content["rows"][0]["changes"][1]) == {"ratio", "low", "high", "paired"}
+    assert set(content["rows"][0]["changes"][1]) == {"kind", "value", "low", "high", "by"}
 
 
 def test_the_page_has_curves_of_all_and_ratios(studies):
@@ -153,7 +153,7 @@ def test_studies_of_two_kinds_are_compared_by_what_both_measure(latency):
     first = study.estimates().set_index("metric")["value"]
     (row, *_) = [row for row in found.rows if row.metric == "p50"]
     assert row.values[1].value == pytest.approx(1000 * first["p50"])  # ms there
-    assert row.changes[1].paired is False  # kinds share no random numbers, whatever the seed
+    assert row.changes[1].by == "Welch"  # kinds share no random numbers, whatever the seed
     assert "fsyncs" in found.own_metrics[1] and "latency" in found.own_metrics[0]
     kinds = [one.values for one in found.differences if one.what == "kind"]
     assert kinds == [("of messaging over hosts", "of a RabbitMQ cluster")]

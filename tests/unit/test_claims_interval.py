@@ -10,8 +10,8 @@ from scipy.stats import t as student
 from dvsim.evidence.claims.figures import Missing
 from dvsim.evidence.claims.jackknife import jackknife, spread
 from dvsim.evidence.claims.source import Claim, Entry, Finding
-from dvsim.study.statistics import half_width
-from dvsim.study.statistics import student as quantile
+from dvsim.table.estimate import half_width
+from dvsim.table.estimate import student as quantile
 
 AT_LEAST_5 = Claim("X-1", "", "1", "", "", "ge", 5.0, None, "msg/s")
 TRUE = Claim("X-2", "", "1", "", "", "true", None, None, "")

@@ -49,8 +49,8 @@ def test_functions_import_only_what_would_slow_the_start():
 @pytest.mark.parametrize(
     ("module", "imported", "needed"),
     [
-        ("dvsim.study.statistics", "scipy.special.stdtrit", True),
-        ("dvsim.study.statistics", "json", False),
+        ("dvsim.table.estimate", "scipy.special.stdtrit", True),
+        ("dvsim.table.estimate", "json", False),
         ("dvsim.study.run", "dvsim.report.result_page", True),
         ("dvsim.study.run", "pandas", False),
         ("dvsim.kinds.workload.kind", "dvsim.kinds.workload.model", True),

@@ -20,8 +20,8 @@ from dvsim.study.limit.search import (
     find_limits,
     steps_of,
 )
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.stopping import confidence_of, needed
+from dvsim.table.estimate import Estimate, estimate
 
 SWITCH = kind_named("switch")
 METRICS = SWITCH.metrics(None)

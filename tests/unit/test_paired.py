@@ -8,9 +8,9 @@ import pytest
 
 from dvsim.contract.load import load
 from dvsim.session import run_scenarios
-from dvsim.study import paired
 from dvsim.study.compare import compare, in_common, interval_notes, side_by_side
-from dvsim.study.paired import Change, change
+from dvsim.table import estimate
+from dvsim.table.estimate import Change, change
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
 
@@ -69,7 +69,7 @@ def test_rare_pairs_that_differ_do_not_make_it_too_narrow(monkeypatch):
     truth = RATIO * math.exp(-0.03 / 12 + 0.0025 * 11 / 12)
     assert truth == pytest.approx(RATIO, rel=3e-4)
     assert coverage(pairs, "ratio", common=True) >= 0.95
-    monkeypatch.setattr(paired, "NARROWEST", 0.0)
+    monkeypatch.setattr(estimate, "NARROWEST", 0.0)
     assert coverage(pairs, "ratio", common=True) < 0.7
 
 
@@ -81,7 +81,7 @@ def test_welch_is_that_of_scipy():
     found = change(numbered(a), numbered(b), "difference", common=False)
     expected = stats.ttest_ind(b, a, equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert found.paired is False
+    assert found.by == "Welch"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_welch_is_that_of_scipy():
 @pytest.mark.parametrize("common", [True, False])
 def test_where_there_is_no_interval_none_is_given(first, other, common):
     found = change(first, other, "ratio", common=common)
-    assert (found.low, found.high, found.paired) == (None, None, None)
+    assert (found.low, found.high, found.by) == (None, None, "")
     mean = np.mean(list(other.values())) / np.mean(list(first.values()))
     assert found.value == pytest.approx(mean)
     assert "±" not in found.text() and float(found.text()) == pytest.approx(mean, rel=5e-3)
@@ -123,13 +123,15 @@ def test_of_unequal_numbers_the_common_pairs_count_or_all_by_welch(first, other,
         test = stats.ttest_ind(other, first, equal_var=False)
         difference = np.mean(other) - np.mean(first)
     expected = test.confidence_interval()
-    assert found.paired is paired and found.value == pytest.approx(difference)
+    assert found.by == ("paired" if paired else "Welch") and found.value == pytest.approx(
+        difference
+    )
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_without_two_common_pairs_it_is_welch():
     found = change({1: 5.0, 2: 5.1}, {2: 6.0, 3: 6.1}, "ratio", common=True)
-    assert found.paired is False and found.low < found.value < found.high
+    assert found.by == "Welch" and found.low < found.value < found.high
 
 
 def test_nothing_is_divided_by_nothing():
@@ -141,7 +143,7 @@ def test_nothing_is_divided_by_nothing():
 def test_shares_and_zeros_are_subtracted():
     ones, none = {1: 1.0, 2: 1.0}, {1: 0.0, 2: 0.0}
     assert side_by_side([ones, none], [True, True]).changes[1] == Change(
-        "difference", -1, -1, -1, True
+        "difference", -1, -1, -1, "paired"
     )
     assert side_by_side([none, none], [True, True]).changes[1].text() == "+0"
     assert side_by_side([ones, ones], [True, True], share=True).changes[1].kind == "difference"
@@ -166,7 +168,7 @@ def test_real_runs_with_one_seed_are_paired_and_nearer(sockets):
     ]
     apart = compare([one, replace(two, seed=3)])  # as if nothing were known of the draws
     pairs, welch = (mean_of_pieces(one) for one in (found, apart))
-    assert pairs.paired is True and welch.paired is False
+    assert (pairs.by, welch.by) == ("paired", "Welch")
     assert pairs.value == pytest.approx(welch.value)
     assert 1.5 < pairs.low < pairs.high < 2.5
     assert pairs.high / pairs.low - 1 < 0.5 * (welch.high / welch.low - 1)

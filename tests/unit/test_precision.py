@@ -14,13 +14,13 @@ from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
 from dvsim.report.whatif import answer_table
 from dvsim.session import run_scenarios
-from dvsim.study.paired import ratio
 from dvsim.study.precision import Reached, needs, reached, reached_texts
 from dvsim.study.stopping import MOST, needed
 from dvsim.study.store import contents_of
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
 from dvsim.study.whatif import answers
+from dvsim.table.estimate import ratio
 
 FIVE = {"precision": 0.05}
 FEW = ["workload.messages=40000"]
@@ -189,7 +189,7 @@ def test_a_changed_run_is_set_beside_as_many_replications_of_the_unchanged_one(t
     assert json.loads(more.stdout)["runs"][0]["replications"] == MOST
     (beside,) = json.loads(more.stdout)["baseline"]
     assert beside["replications"] == json.loads(least.stdout)["runs"][0]["replications"]
-    assert beside["ratio"]["paired"]
+    assert beside["ratio"]["by"] == "paired"
 
 
 def test_of_many_results_only_those_that_are_not_within_are_named():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dvsim.study.statistics import ends, estimate, half_width
 from dvsim.study.stopping import LEAST, MOST, PILOT, VERDICT_STEPS, deciding, needed
+from dvsim.table.estimate import ends, estimate, half_width
 
 RUNS = 6000
 

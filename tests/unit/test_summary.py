@@ -272,7 +272,7 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     from dvsim.report.groups import grouped
     from dvsim.report.run_tables import rates_of
     from dvsim.study.compare import compare
-    from dvsim.study.statistics import estimate
+    from dvsim.table.estimate import estimate
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
     rate = estimate(run.rates.values())

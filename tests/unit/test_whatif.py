@@ -19,11 +19,10 @@ from dvsim.report.whatif import answer_blocks
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
-from dvsim.study.paired import ratio
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers
 from dvsim.study.whatif_sentence import Gain, sentence
+from dvsim.table.estimate import Estimate, estimate, ratio
 
 QUESTION = """\
 title = "What if?"

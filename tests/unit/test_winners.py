@@ -7,7 +7,7 @@ from dvsim import sweep
 from dvsim.report.saturation import Offered, sentence
 from dvsim.report.sweep_page import answer_sentences
 from dvsim.report.winners import tied
-from dvsim.study.statistics import estimate
+from dvsim.table.estimate import estimate
 
 
 def candidates(means, own, shared=0.05, runs=10):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dvsim.evidence.calibration.rows import Row, headlines
 from dvsim.evidence.statistics import Floats
-from dvsim.study.statistics import middle_share
+from dvsim.table.estimate import middle_share
 
 DRAWS = 1000
 ROUNDS = 25  # of the reweighted least squares that give least absolute errors

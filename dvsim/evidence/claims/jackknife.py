@@ -15,8 +15,8 @@ from typing import NamedTuple
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
 from dvsim.study.number_text import four_digits
-from dvsim.study.statistics import Estimate, half_width
 from dvsim.study.stopping import VERDICT_STEPS, deciding
+from dvsim.table.estimate import Estimate, half_width
 
 
 class Spread(NamedTuple):

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.scenario.spec import Spec
-from dvsim.study import statistics
 from dvsim.study.number_text import four_digits
 from dvsim.study.points import PointsStudy
+from dvsim.table import estimate as statistics
 
 
 class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, never shown as an error

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvsim.evidence.statistics import Floats
-from dvsim.study.statistics import CONFIDENCE
+from dvsim.table.estimate import CONFIDENCE
 
 LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
 FEW = 5.0  # expected samples that a bin of the G-test needs

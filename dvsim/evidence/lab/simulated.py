@@ -13,8 +13,8 @@ from dvsim.evidence.statistics import Floats, statistic
 from dvsim.scenario.sampled import Column, Sampled
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import column_rates, column_samples
+from dvsim.table.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Spl
 from dvsim.scenario.reference import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled, Tolerance
 from dvsim.study.run import Run
-from dvsim.study.statistics import Estimate
+from dvsim.table.estimate import Estimate
 
 JUDGED_QUANTILES = ("75%", "90%", "95%", "99%")
 

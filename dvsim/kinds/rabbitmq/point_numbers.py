@@ -13,10 +13,10 @@ from typing import Any
 
 from dvsim.kinds.rabbitmq.metrics import METRICS
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.paired import Each
 from dvsim.study.point_numbers import PointNumbers, in_order
 from dvsim.study.rate import rate_of
 from dvsim.study.stages import STAGES, Stage, limit_of
+from dvsim.table.estimate import Each
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
 

@@ -12,7 +12,7 @@ from typing import Literal
 from dvsim.errors import Argument, Fault, ScenarioError, nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
-from dvsim.study.statistics import CONFIDENCE, Estimate, ends, estimate
+from dvsim.table.estimate import CONFIDENCE, Estimate, ends, estimate
 
 Verdict = Literal["holds", "fails", "undecided"]
 

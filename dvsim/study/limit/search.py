@@ -35,9 +35,9 @@ from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
-from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.stopping import MOST as MOST_NEEDED
 from dvsim.study.stopping import PILOT, confidence_of, needed, pilot_seed
+from dvsim.table.estimate import Estimate, estimate
 
 FIRST, LAST = 2, 32  # replications of the first look at a probe and of the last
 MOST = 80  # of the last look where the first has a number that was asked for

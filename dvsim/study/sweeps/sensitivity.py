@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.errors import Argument, RunFailed, ScenarioError
-from dvsim.study.statistics import middle_share
 from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.ranges import Range
@@ -23,6 +22,7 @@ from dvsim.study.sweeps.run import Sweep
 from dvsim.study.sweeps.sobol import power_of_two, sobol
 from dvsim.study.sweeps.trials import Refused
 from dvsim.study.table import csv_text
+from dvsim.table.estimate import middle_share
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap

@@ -1,4 +1,4 @@
-"""How much more one run gave than another, with a 95 % interval over replications.
+"""Means over replications, their ratios and differences, each with its 95 % interval.
 
 Replication r of a seed has the same random numbers in every simulated run, since streams are named
 by the component that draws them. So two such runs are held against each other pair by pair, and
@@ -10,13 +10,29 @@ scale, where twice and half are equally far from 1, so their intervals are not s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.study.statistics import CONFIDENCE, Estimate, half_width, student
+CONFIDENCE = 0.95
+
+STUDENT = (
+    12.706204736174694,
+    4.302652729749462,
+    3.1824463052837078,
+    2.7764451051977934,
+    2.5705818356363146,
+    2.4469118511449786,
+    2.364624251592784,
+    2.306004135204166,
+    2.262157162798205,
+)
+"""Student's t at 97.5 % for 1, 2, … degrees of freedom, as SciPy has it.
+
+Nearly all runs have no more replications, and SciPy takes longer to import than small ones to run.
+"""
 
 Each = Mapping[int, float]
 """A value by replication."""
@@ -31,9 +47,108 @@ is not is missing in a few replications: Student's interval of 10 real pairs of 
 sockets against one, covers in 63 of 100 cases, so widened in 99 (``bench/pairs.py``).
 """
 WIDE = 0.25  # half an interval from which on it is told that a ratio reaches further up than down
-Floats = npt.NDArray[np.float64]
 
 TINY = 1e-9  # what rounding leaves of nothing
+Floats = npt.NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """A mean over replications and the ends of its 95 % interval, which are the mean itself of one.
+
+    All three are not a number where nothing was measured.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def half(self) -> float:
+        """Half of the interval, as far as it reaches up."""
+        return self.high - self.value
+
+    @classmethod
+    def around(cls, value: float, half: float) -> Estimate:
+        """Return a value with an interval that reaches equally far down and up."""
+        return cls(value, value - half, value + half)
+
+
+def estimate(
+    values: Iterable[float], confidence: float = CONFIDENCE, *, signed: bool = True
+) -> Estimate:
+    """Return the mean of a value over replications, with its interval.
+
+    Replications whose value is not a number are left out. `signed`: whether it may be negative; the
+    interval of what may not does not reach below 0.
+
+    >>> [round(x, 3) for x in estimate([9.0, float("nan"), 11.0, 10.0])]
+    [10.0, 7.516, 12.484]
+    >>> estimate([2.0])
+    Estimate(value=2.0, low=2.0, high=2.0)
+    >>> [round(estimate([1.0, 3.0], signed=signed).low, 3) for signed in (True, False)]
+    [-10.706, 0.0]
+    """
+    known = [value for value in values if value == value]  # noqa: PLR0124 - not a number
+    if not known:
+        return Estimate(np.nan, np.nan, np.nan)
+    mean = float(np.mean(known))
+    if len(known) == 1:
+        return Estimate(mean, mean, mean)
+    low, high = ends(mean, len(known), np.std(known, ddof=1), confidence, signed=signed)
+    return Estimate(mean, float(low), float(high))
+
+
+def ends(
+    mean: npt.ArrayLike,
+    n: npt.ArrayLike,
+    deviation: npt.ArrayLike,
+    confidence: float = CONFIDENCE,
+    *,
+    signed: npt.ArrayLike = True,
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's intervals of means: see `half_width` for `n` and `deviation`.
+
+    The lower end is 0 at least of what is not `signed`, such as a rate, a time or a share; the
+    upper end says how wide the interval of few replications is.
+    """
+    middle = np.asarray(mean, dtype=np.float64)
+    half = half_width(n, deviation, confidence)
+    low = middle - half
+    cut = ~np.asarray(signed) & (middle >= 0)
+    return np.where(cut, np.maximum(low, 0.0), low), middle + half
+
+
+def half_width(
+    n: npt.ArrayLike, deviation: npt.ArrayLike, confidence: float = CONFIDENCE
+) -> Floats:
+    """Return half of Student's interval of a mean: ``t((1 + confidence) / 2, n - 1) s / sqrt(n)``.
+
+    Args:
+        n: Replications.
+        deviation: Standard deviation s over them, with n - 1 in the denominator; not a number
+            counts as 0, since one replication says nothing about the spread between runs.
+        confidence: Of the interval, 0.95 as a rule.
+    """
+    count = np.asarray(n, dtype=np.float64)
+    spread = np.nan_to_num(np.asarray(deviation, dtype=np.float64))
+    half = student(np.maximum(count - 1, 1), confidence) * spread / np.sqrt(count)
+    return np.asarray(half, dtype=np.float64)
+
+
+def student(freedom: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
+    """Return how many standard errors half of an interval has; `freedom` need not be whole."""
+    asked = np.asarray(freedom, dtype=np.float64)
+    if confidence == CONFIDENCE and np.all(np.isin(asked, np.arange(1, len(STUDENT) + 1))):
+        return np.array(STUDENT)[asked.astype(np.intp) - 1]
+    from scipy.special import stdtrit  # scipy.stats takes ten times as long to import
+
+    return np.asarray(stdtrit(asked, (1 + confidence) / 2), dtype=np.float64)
+
+
+def middle_share(draws: Floats, axis: int = 0) -> Floats:
+    """Return the quantiles between which 95 % of draws lie, shape (2, ...): a bootstrap's ends."""
+    edge = (1 - CONFIDENCE) / 2
+    return np.asarray(np.quantile(draws, [edge, 1 - edge], axis=axis), dtype=np.float64)
 
 
 class Change(NamedTuple):
@@ -45,29 +160,24 @@ class Change(NamedTuple):
         value: Of ratios with an interval the geometric mean over replications, else that of the
             means.
         low, high: The 95 % interval; None where none can be given.
-        paired: Whether it is of pairs of replications, not of two independent runs; None without
-            an interval.
+        by: ``paired`` if it is of pairs of replications, ``Welch`` of two independent runs; empty
+            without an interval.
     """
 
     kind: Kind
     value: float
     low: float | None = None
     high: float | None = None
-    paired: bool | None = None
-
-    @property
-    def interval(self) -> dict[str, float | bool | None]:
-        """The interval as JSON types."""
-        return {"low": self.low, "high": self.high, "paired": self.paired}
+    by: Literal["paired", "Welch", ""] = ""
 
     def text(self, unit: float = 1.0) -> str:
         """Write it for people: a difference has a sign and is divided by a unit.
 
-        >>> Change("ratio", 1.0163, 1.0043, 1.0285, True).text()
+        >>> Change("ratio", 1.0163, 1.0043, 1.0285, "paired").text()
         '1.016 ± 1.2%'
-        >>> Change("ratio", 3.0, 1.5, 6.0, False).text(), Change("ratio", 0.406).text()
+        >>> Change("ratio", 3.0, 1.5, 6.0, "Welch").text(), Change("ratio", 0.406).text()
         ('3.0 (1.5 to 6.0)', '0.406')
-        >>> Change("difference", -0.0123, -0.0153, -0.0093, True).text()
+        >>> Change("difference", -0.0123, -0.0153, -0.0093, "paired").text()
         '-0.0123 ± 0.0030'
 
         Where all replications are equal nothing is known of others: an interval of 0 is left out.
@@ -135,7 +245,7 @@ def change(
     half = (_paired if paired else _welch)(base, values, confidence)
     ends = (middle, middle - half, middle + half)
     value, low, high = map(math.exp, ends) if kind == "ratio" else ends
-    return Change(kind, value, low, high, paired)
+    return Change(kind, value, low, high, "paired" if paired else "Welch")
 
 
 def ratio(values: Each, base: Each, *, common: bool = True) -> Estimate | None:

@@ -1,0 +1,1 @@
+"""Numbers of every origin as rows of one long table, and what is asked of it."""
