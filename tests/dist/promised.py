@@ -6,8 +6,7 @@
 
 libvic for compiled programs, commands and options, keys of scenarios and cards, names in Python.
 A line that is no longer there breaks what somebody wrote before; it takes a version that may do so
-(docs/versions.md), and is refused until `dvsim/_version.py` has one. A file that has to say more
-than before is broken, too: so what a table requires is on one line.
+(docs/versions.md), and is refused until `dvsim/_version.py` has one.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 from abi import lines_of
@@ -24,13 +22,9 @@ from pydantic import TypeAdapter
 
 import dvsim
 import dvsim.vic
-from dvsim import errors
 from dvsim.cli.main import cli
 from dvsim.contract import OWN
 from dvsim.contract.find import kind_named
-from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.native import emulator_prefix
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
@@ -42,7 +36,7 @@ KEPT = Path(__file__).with_name("promised.txt")
 def promised() -> list[str]:
     """Return all lines, of the checkout that is installed."""
     lines = [f"libvic: {line}" for line in lines_of(emulator_prefix(), libvic())]
-    return sorted([*lines, *commands(cli, "dvsim"), *exits(), *files(), *names()])
+    return sorted([*lines, *commands(cli, "dvsim"), *files(), *names()])
 
 
 def commands(command: click.Command, path: str) -> Iterator[str]:
@@ -67,59 +61,15 @@ def commands(command: click.Command, path: str) -> Iterator[str]:
             yield from commands(inner, f"{path} {name}")
 
 
-def exits() -> Iterator[str]:
-    """Yield the exit code of each kind of error."""
-    for name, kind in vars(errors).items():
-        if isinstance(kind, type) and issubclass(kind, errors.DvsimError):
-            yield f"exit code: {kind.exit_code} of {name}"
-
-
-NAMES = {
-    "Scenario": "ScenarioFile",
-    "SwitchScenario": "SwitchFile",
-    "MessagingScenario": "MessagingFile",
-    "SystemTable": "SystemFileTable",
-    "System": "SystemTable",
-    **{f"{name}Table": f"{name}FileTable" for name in ("Switch", "Network", "Traffic", "Flow")},
-    **{
-        name: f"{name}Table"
-        for name in ("Column", "Compare", "Hot", "Probe", "Record", "Reference", "Tolerance")
-    },
-    "WhatIf": "WhatIfTable",
-    "Workload": "WorkloadTable",
-}
-"""What the tables of files were called when they were first promised, by what they are now."""
-
-
 def files() -> Iterator[str]:
-    """Yield the keys of scenario files and cards, and the words that a key can be."""
-    known = Scenario | SwitchScenario | MessagingScenario | CampaignFile
-    tables = {NAMES.get(n, n): one for n, one in TypeAdapter(known).json_schema()["$defs"].items()}
-    for kind in OWN:  # the tables of the first three had names before kinds had
-        spec = kind_named(kind).Spec
-        if spec.__name__ not in NAMES:
-            schema = TypeAdapter(spec).json_schema()
-            tables[f"{kind} file"] = schema
-            tables |= {f"{kind} {name}": one for name, one in schema.get("$defs", {}).items()}
-    varied = {
-        name: one["properties"]["vary"]
-        for name, one in tables.items()
-        if "vary" in one["properties"]
-    }
-    tables |= {f"{name} vary": one["items"] for name, one in varied.items()}
-    for name, table in tables.items():
-        keys = table.get("properties", {})
-        required = sorted(set(table.get("required", ())))
-        if keys:
-            yield f"file: {name} needs {', '.join(required) or 'nothing'}"
-        for key, spec in keys.items():
-            yield f"file: {name} {key}"
-            yield from (f"file: {name} {key} = {word}" for word in _words(spec))
+    """Yield the keys of scenario files and cards."""
+    specs = {kind: kind_named(kind).Spec for kind in OWN} | {"campaign": CampaignFile}
+    for kind, spec in specs.items():
+        schema = TypeAdapter(spec).json_schema()
+        for name, table in {"file": schema, **schema.get("$defs", {})}.items():
+            yield from (f"file: {kind} {name} {key}" for key in table.get("properties", {}))
     for kind, parameters in KINDS.items():
-        needed = sorted(name for name, spec in parameters.items() if not spec.optional)
-        yield f"file: card {kind} needs {', '.join(needed)}"
-        for name, spec in parameters.items():
-            yield f"file: card {kind} {name} is a {spec.dimension}"
+        yield from (f"file: card {kind} {name}" for name in parameters)
 
 
 def names() -> Iterator[str]:
@@ -132,11 +82,6 @@ def names() -> Iterator[str]:
                 for parameter in inspect.signature(thing).parameters.values():
                     need = " (needed)" if parameter.default is parameter.empty else ""
                     yield f"python: {module.__name__}.{name}: {parameter.name}{need}"
-
-
-def _words(spec: dict[str, Any]) -> list[str]:
-    every = [spec, *spec.get("anyOf", ())]
-    return [str(word) for one in every for word in (*one.get("enum", ()), one.get("const")) if word]
 
 
 def breaking(version: str) -> str:
