@@ -179,10 +179,14 @@ def load_result(folder: Path) -> Run | PointsStudy:
         }
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
+        rows = [table["replication"] for table in tables.values() if "replication" in table]
+        asked, there = int(manifest["replications"]), pd.concat(rows).unique()
+        if not (there.size == asked == max(there, default=0) and min(there) == 1):
+            raise ValueError(f"it says {asked} replications, its tables have {there.size}")
         result: Run | PointsStudy = kind.result(
             scenario=scenario,
             seed=int(manifest["seed"]),
-            replications=int(manifest["replications"]),
+            replications=asked,
             folder=folder,
             manifest=manifest,
             **tables,

@@ -41,7 +41,7 @@ NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?(?: ?(?:ns|us|ms|s|KiB|MiB|Gi
 HASH = re.compile(r"\b(?:emu-)?[0-9a-f]{12}\b")
 PROGRESS = re.compile(
     r"\d+ s left|events/s|running for \d+ s|^waiting for |^\w+ [\d.]+: (?:holds|fails)|^\s*$"
-    r"|has not called the library for 5 s"
+    r"|has not called the library for 5 s|computed for [\d.]+ ms between its calls"
 )
 
 

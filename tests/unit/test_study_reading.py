@@ -48,6 +48,11 @@ def refused(folder):
     return str(caught.value).removeprefix(f"{folder} ")
 
 
+@pytest.mark.parametrize("said", [0, 2, 9])
+def test_replications_that_its_tables_do_not_have_are_not_believed(kept, said):
+    assert "replications" in refused(kept(replications=said))
+
+
 def test_it_is_found_by_its_question(kept, tmp_path):
     assert find_kept(How(__version__, 1, 1), tmp_path, SCENARIO) is None
     folder = kept()

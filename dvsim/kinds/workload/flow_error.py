@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dvsim.kinds.workload.graph import SEND, Builder, Graph
+from dvsim.kinds.workload.graph import CALC, RECV, SEND, Builder, Graph
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +33,7 @@ class FlowError(NamedTuple):
 def first_part(replayed: Replay, busy_ps: int) -> npt.NDArray[np.bool_]:
     """Return which operations end before messages have been under way for so long.
 
-    A send whose message is received is of the part, and the receive of a send.
+    The send of a message that is received in the part is of it, too.
     """
     graph, course = replayed.graph, replayed.course
     received = np.flatnonzero((graph.kind == SEND) & (course.pair >= 0))
@@ -46,23 +46,30 @@ def first_part(replayed: Replay, busy_ps: int) -> npt.NDArray[np.bool_]:
     if over == received.size:
         return np.ones(graph.operations, dtype=bool)
     until = max(int(latest[over]) - (int(busy[over]) - busy_ps), int(end.min()))
-    chosen: npt.NDArray[np.bool_] = course.end <= until
-    pairs = course.pair[chosen]
-    chosen[pairs[pairs >= 0]] = True
-    return chosen
+    done: npt.NDArray[np.bool_] = course.end <= until
+    pairs = course.pair[done & (graph.kind == RECV)]
+    done[pairs[pairs >= 0]] = True
+    return done
 
 
-def part_of(graph: Graph, chosen: npt.NDArray[np.bool_]) -> Graph:
-    """Return a program of some of the operations, and what they wait for among these."""
+def part_of(replayed: Replay, done: npt.NDArray[np.bool_]) -> Graph:
+    """Return a program of some of the operations, and what they wait for among these.
+
+    What others had begun by then does nothing, but stays: receives that wait for it are posted in
+    the order of the program, so that they take the same messages.
+    """
+    graph, begin = replayed.graph, replayed.course.begin
+    chosen = done | (begin <= begin[done].max())
     builder = Builder(graph.ranks, graph.name, graph.files)
     builder.tags, builder.eager = graph.tags, graph.eager
     builder.expanded, builder.agent = graph.expanded, graph.agent
     owner = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
+    idle = {"kind": CALC, "peer": -1, "size": 0, "tag": 0}
+    columns = [np.where(done, getattr(graph, name), idle[name])[chosen] for name in idle]
     number = np.full(graph.operations, -1)
     number[chosen] = builder.extend(
-        owner[chosen], graph.kind[chosen], graph.peer[chosen], graph.size[chosen],
-        graph.tag[chosen], cpu=graph.cpu[chosen], nic=graph.nic[chosen],
-    )  # fmt: skip
+        owner[chosen], *columns, cpu=graph.cpu[chosen], nic=graph.nic[chosen]
+    )
     source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
     for started in (False, True):
         edges = (graph.after_start == started) & chosen[source] & chosen[graph.to]

@@ -60,7 +60,7 @@ class Replay:
         if fabric.model != "flow" or own or network is None or network.nodes > LARGEST:
             return None
         chosen = first_part(self, UPDATES // network.nodes * network.slot_ps)
-        part = graph if chosen.all() else part_of(graph, chosen)
+        part = graph if chosen.all() else part_of(self, chosen)
         if not (part.kind == SEND).any():
             return None
         try:

@@ -72,7 +72,7 @@ def test_changed_cases_are_answered(name, tmp_path_factory):
     ("case", "said"),
     [
         ("seed-was-changed", "is not what was asked"),
-        ("replications-were-changed", "is not what was asked"),
+        ("replications-were-changed", "9 replications"),
         ("a-sample-was-changed", r"samples\.parquet"),
         ("a-negative-sample", "messages is -1"),
         ("cards-are-true", "lacks a valid 'cards'"),
