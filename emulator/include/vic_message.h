@@ -80,7 +80,9 @@ VIC_API int vic_message_send(vic_message_t *messages, uint32_t dest, const void 
 /* Receive a message from any card. src may be NULL; data may be NULL if capacity is 0. VIC_ENOSPC: capacity is too
  * small; *bytes is what is needed, *src the sender, and the message stays the next one to be received. Whatever the
  * status, data may have been written up to capacity. VIC_ESYS: no memory for the parts of a message.
- * cost: 4 words at pio_read for a message up to 8 B, else dma_setup per 32 KiB and 8 B at pcie_rate per word. */
+ * cost: two looks (poll_mirror) and, where that is faster than pio_read of its words, a transfer as vic_dma_read: one for
+ * a message up to 256 B or no longer than the last one of that card, else another one per 32 KiB. With timeout 0 and
+ * nothing there: poll_mirror; each 20 us four of them, to notice ends, and each 10 ms a transfer per card. */
 VIC_API int vic_message_recv(vic_message_t *messages, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                              uint64_t timeout_ns);
 

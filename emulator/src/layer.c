@@ -2,6 +2,7 @@
 #include "layer.h"
 
 #include "fork.h"
+#include "handle.h"
 
 static pthread_mutex_t layers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct layer *layers;
@@ -81,4 +82,9 @@ void layer_drop(struct layer *layer, struct kept *kept)
         at = &(*at)->next;
     }
     *at = kept->next;
+}
+
+size_t layer_read_most(const vic_t *card)
+{
+    return card->ops->read_most(card);
 }

@@ -98,4 +98,7 @@ struct kept *layer_find(struct layer *layer, vic_t *card);
 void layer_keep(struct layer *layer, struct kept *kept, vic_t *card);
 void layer_drop(struct layer *layer, struct kept *kept); /* the caller frees it */
 
+/* How many words of its SRAM a card reads sooner singly than by a transfer. */
+size_t layer_read_most(const vic_t *card);
+
 #endif

@@ -43,6 +43,8 @@ struct provider {
 
     int (*write)(vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n);
     int (*read)(vic_t *card, vic_addr_t addr, uint64_t *words, size_t n);
+    /* How many words read() has sooner than a transfer. */
+    size_t (*read_most)(const vic_t *card);
 
     int (*send)(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
     /* As send, without a wait for a FIFO: *sent packets have left, the first ones, whatever the status; it was 0.

@@ -117,3 +117,17 @@ def test_headers_that_once_mattered(sanitized):
 
 def test_the_checksum(emulator):
     good(emulator.run(1, "checksum"))
+
+
+@pytest.mark.parametrize("cards", [2, 8])
+def test_looks_and_short_messages_cost_what_the_header_says(emulator, cards):
+    """An empty look was 12.5 us with 2 cards and 49 us with 8; words were read singly at 1 us."""
+    done = emulator.run(cards, "message_costs", options=["--mode", "timed"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    ns = {name: int(value) for name, value in (line.split("=") for line in done.stdout.split())}
+    assert ns["empty_0"] <= 60
+    assert all(ns[f"ready_{size}"] <= 2500 for size in (8, 64, 256))
+    assert ns["wait_8"] <= 3700
+    assert ns["wait_256"] <= 4600
+    for size in (8, 64, 256):  # within four looks
+        assert abs(ns[f"wait_{size}"] - ns[f"loop_{size}"]) <= 200

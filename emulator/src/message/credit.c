@@ -47,7 +47,7 @@ static bool ask(struct vic_message *m, uint32_t dest)
 static bool has_answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
 {
     uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY;
-    return vic_read(m->card, reply, word, 2) == VIC_OK && word[0] != no_answer && word[1] != no_answer;
+    return incoming_read(m, reply, word, 2) == VIC_OK && word[0] != no_answer && word[1] != no_answer;
 }
 
 static bool answered(struct vic_message *m, uint32_t dest, uint64_t word[2])

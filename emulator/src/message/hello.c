@@ -12,7 +12,7 @@ bool incoming_restarted(struct vic_message *m, uint32_t src)
     struct state hello;
     bool looks = in->new_hello;
     in->new_hello = false;
-    if (!looks || vic_read(m->card, record_at(&m->layout, src) + RECORD_HELLO, word, 2) != VIC_OK ||
+    if (!looks || incoming_read(m, record_at(&m->layout, src) + RECORD_HELLO, word, 2) != VIC_OK ||
         !state_read(&m->layout, RECORD_HELLO, src, m->me, word, &hello) || hello.epoch != m->epoch ||
         hello.messages == in->name || hello.messages == in->old_name) {
         return false;
@@ -51,7 +51,7 @@ int config_look(struct vic_message *m, uint32_t dest)
     uint64_t word[2], now = vic_time_ns(m->card);
     struct peer_config its;
     uint32_t reply = record_at(&m->layout, dest) + RECORD_CONFIG_REPLY;
-    bool same = !out->unreadable || vic_read(m->card, reply, word, 2) != VIC_OK || !config_read(word, &its) ||
+    bool same = !out->unreadable || incoming_read(m, reply, word, 2) != VIC_OK || !config_read(word, &its) ||
                 (its.max_bytes == m->peer_config.max_bytes && its.window_bytes == m->peer_config.window_bytes &&
                  its.flags == m->peer_config.flags && its.counter == m->peer_config.counter);
     if (out->unreadable) {

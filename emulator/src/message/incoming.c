@@ -7,18 +7,18 @@
 /* ---- reading words of a ring into host memory */
 
 enum {
-    DIRECT = 32, /* words; more are fetched by DMA, */
-    BLOCK = 4096 /* so many at a time: they are still in the cache when they are looked at */
+    BLOCK = 4096, /* words of a transfer: they are still in the cache when they are looked at */
+    AHEAD = 36 /* words that are fetched at once at least: the frame of 256 B */
 };
 
-static int read_words(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n)
+int incoming_read(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n)
 {
     int status = VIC_OK;
     for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
         size_t count = n - i < BLOCK ? n - i : BLOCK;
         vic_dma_t *dma = NULL;
         status = VIC_ENOSPC;
-        if (count > DIRECT) {
+        if (count > m->read_most) {
             status = vic_dma_read(m->card, to + i, (vic_addr_t)(addr + i), count, &dma);
         }
         if (status == VIC_ENOSPC) { /* or the program uses all of the table */
@@ -36,11 +36,11 @@ static unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t b
 {
     bool straight = to != NULL && (uintptr_t)to % sizeof(uint64_t) == 0;
     uint64_t *words = straight ? (uint64_t *)(void *)to : m->bounce, last;
-    if (read_words(m, addr, words, bytes / 8) != VIC_OK) {
+    if (incoming_read(m, addr, words, bytes / 8) != VIC_OK) {
         return NULL;
     }
     if (bytes % 8 != 0) {
-        if (read_words(m, addr + (uint32_t)(bytes / 8), &last, 1) != VIC_OK) {
+        if (incoming_read(m, addr + (uint32_t)(bytes / 8), &last, 1) != VIC_OK) {
             return NULL;
         }
         memcpy(words + bytes / 8, &last, bytes % 8);
@@ -50,7 +50,8 @@ static unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t b
 
 enum {
     SKIP_MOST = 15, /* looks that are left out at a large frame that is not whole */
-    REFRESH = 16         /* scans; nobody is served more often while others are not looked at */
+    REFRESH = 16,        /* scans; nobody is served more often while others are not looked at */
+    SUSPECT_NS = 10 * 1000 * 1000 /* looks at all rings, as a program may have written over the counters */
 };
 
 void incoming_forget(struct inward *in)
@@ -157,38 +158,73 @@ static bool is_full(const struct vic_message *m, const struct frame *frame)
     return m->first != NULL && m->stored_bytes + frame->total > m->max_bytes;
 }
 
+/* Has another counter of news come, the card may have written a new hello; whose hello it is, its activity says. */
+static void look_at_news(struct vic_message *m)
+{
+    int64_t news = m->seen_news;
+    vic_counter_get(m->card, m->news, &news);
+    if (news != m->seen_news) {
+        m->seen_news = news;
+        for (uint32_t src = 0; src < m->cards; src++) {
+            m->in[src].new_hello = true;
+        }
+    }
+}
+
+/* Read the beginning of what may be a frame: its header, or where transfers are the faster way as many words as the frame
+ * may have. *words: how many. Needs in_lock. */
+static const uint64_t *fetch_head(struct vic_message *m, uint32_t src, uint64_t head[UNIT], size_t *words)
+{
+    const struct inward *in = &m->in[src];
+    size_t rest = (size_t)rest_of(&m->layout, in->position) * UNIT;
+    *words = in->words > AHEAD ? in->words < BLOCK ? in->words : BLOCK : AHEAD;
+    *words = m->read_most >= UNIT ? UNIT : *words < rest ? *words : rest;
+    uint64_t *to = *words > UNIT ? m->bounce : head;
+    return incoming_read(m, ring_at(&m->layout, src, in->position), to, *words) == VIC_OK ? to : NULL;
+}
+
 /* Look for the next frame of a card, and take it. */
 static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker)
 {
     struct inward *in = &m->in[src];
     uint32_t at = ring_at(&m->layout, src, in->position);
     uint64_t head[UNIT];
+    size_t words;
     struct frame frame;
     if (in->looks < in->skip) {
         in->looks++;
         return NOTHING;
     }
-    if (vic_read(m->card, at, head, UNIT) != VIC_OK ||
-        !frame_read(&m->layout, in->stream, in->position, head, &frame) || frame.total > m->max_bytes) {
+    const uint64_t *read = fetch_head(m, src, head, &words);
+    if (read == NULL || !frame_read(&m->layout, in->stream, in->position, read, &frame) || frame.total > m->max_bytes) {
+        look_at_news(m);
         in->active = incoming_restarted(m, src);
+        in->doubt = !in->active;
         return in->active ? SOME : NOTHING;
     }
+    memcpy(head, read, sizeof head);
     bool fits = taker != NULL && taker->from == NULL && !taker->done && taker->capacity >= frame.total;
-    unsigned char *to = NULL, *data = (unsigned char *)&head[HEADER];
+    unsigned char *to = NULL, *data = NULL;
     if (frame.kind == FRAME_PIECE && frame.offset == 0) {
         taker = fits ? taker : NULL;
         to = fits ? taker->data : NULL;
         if (!fits && is_full(m, &frame)) {
             m->wakes = true; /* somebody has to take something */
+            m->quiet = false;
             return FULL;
         }
     } else if (in->got == frame.offset && in->total == frame.total && data_of(in) != NULL) {
         to = data_of(in) + frame.offset;
     }
-    if (frame.bytes > 8 * (UNIT - HEADER)) {
+    if (frame.bytes <= 8 * (UNIT - HEADER)) {
+        data = (unsigned char *)&head[HEADER];
+    } else if (frame_words(frame.bytes) <= words) {
+        data = (unsigned char *)(m->bounce + frame_header(frame.bytes));
+    } else {
         data = fetch_bytes(m, at + frame_header(frame.bytes), frame.bytes, to);
     }
     if (data == NULL || !frame_is_whole(in->stream, in->position, head, &frame, data)) {
+        look_at_news(m);
         if (incoming_restarted(m, src)) {
             return SOME;
         }
@@ -207,6 +243,13 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
     if (status == SOME) {
         in->position += frame.kind == FRAME_SKIP ? rest_of(&m->layout, in->position) : frame_units(frame.bytes);
         in->skip = in->looks = 0;
+        in->words = frame_words(frame.bytes);
+        m->due--;
+        for (uint32_t k = src % m->activities; k < m->cards && m->due <= 0 && !m->everywhere; k += m->activities) {
+            m->in[k].doubt |= m->in[k].active; /* nothing has come that was not taken, from none that count there */
+            m->in[k].active = false;
+        }
+        m->quiet = false;
         incoming_publish(m, src, m->epoch);
     }
     return status;
@@ -221,31 +264,39 @@ void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
     vic_write(m->card, record_at(&m->layout, src) + RECORD_TAKEN, word, 2);
 }
 
-/* Mark the cards whose counters have changed. */
-static void refresh(struct vic_message *m)
+/* How many more frames have come? If none has, no ring has to be looked at. */
+static void look_at_frames(struct vic_message *m)
 {
-    for (uint32_t k = 0; k < m->activities; k++) {
-        int64_t now = m->seen[k];
-        vic_counter_get(m->card, m->activity[k], &now); /* the value also when the launcher is gone */
-        if (now != m->seen[k]) {
-            m->seen[k] = now;
-            for (uint32_t src = k; src < m->cards; src += m->activities) {
-                m->in[src].active = true;
-            }
-        }
+    int64_t now = m->seen_frames;
+    vic_counter_get(m->card, m->frames, &now); /* the value also when the launcher is gone */
+    m->came |= now != m->seen_frames;
+    m->due = now <= m->seen_frames ? m->due + (m->seen_frames - now) : 0;
+    if (now > m->seen_frames) { /* a program has written there */
+        incoming_suspect(m);
     }
-    int64_t news = m->seen_news;
-    vic_counter_get(m->card, m->news, &news);
-    if (news != m->seen_news) {
-        m->seen_news = news;
-        for (uint32_t src = 0; src < m->cards; src++) {
-            m->in[src].new_hello = true; /* whose hello it is, its activity says */
+    m->seen_frames = now;
+}
+
+/* Mark the cards whose counters have changed: those of one counter that has, or of all. */
+static void refresh(struct vic_message *m, bool all)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < m->activities && (all || !changed); i++) {
+        uint32_t k = (m->turn + i) % m->activities;
+        int64_t now = m->seen[k];
+        vic_counter_get(m->card, m->activity[k], &now);
+        changed = now != m->seen[k];
+        m->seen[k] = now;
+        for (uint32_t src = k; changed && src < m->cards; src += m->activities) {
+            m->in[src].active = true;
         }
     }
 }
 
 void incoming_suspect(struct vic_message *m)
 {
+    m->everywhere = true;
+    m->suspect_ns = vic_time_ns(m->card) + SUSPECT_NS;
     for (uint32_t src = 0; src < m->cards; src++) {
         m->in[src].active = m->in[src].new_hello = true;
         m->in[src].skip = 0;
@@ -273,7 +324,7 @@ static int scan_active(struct vic_message *m, struct taker *taker)
         uint32_t src = begin + i < m->cards ? begin + i : begin + i - m->cards;
         bool wanted = taker == NULL || taker->only == MESSAGE_ANY || taker->only == src;
         enum pulled status = wanted && m->in[src].active ? SOME : NOTHING;
-        while (status == SOME && !has_one(m, taker)) {
+        while (status == SOME && !has_one(m, taker) && (m->due > 0 || m->everywhere)) {
             status = pull(m, src, taker);
         }
         if (status == FAILED) {
@@ -288,14 +339,49 @@ static int scan_active(struct vic_message *m, struct taker *taker)
     return VIC_OK;
 }
 
-int incoming_scan(struct vic_message *m, struct taker *taker)
+/* All rings, whatever the counters say. Frames that were due and are not there were sent twice, or never. */
+static int scan_everywhere(struct vic_message *m, struct taker *taker)
 {
-    if (++m->scans % REFRESH == 0) {
-        refresh(m);
-    }
     int status = scan_active(m, taker);
     if (status == VIC_OK && !has_one(m, taker)) {
-        refresh(m);
+        m->everywhere = false;
+        if (taker == NULL || taker->only == MESSAGE_ANY) {
+            m->due = m->quiet ? 0 : m->due;
+            m->quiet = true;
+        }
+    }
+    return status;
+}
+
+int incoming_scan(struct vic_message *m, struct taker *taker)
+{
+    int status = m->everywhere ? scan_everywhere(m, taker) : VIC_OK;
+    if (status != VIC_OK || has_one(m, taker)) {
+        return status;
+    }
+    bool looks = m->due <= 0;
+    if (looks) {
+        look_at_frames(m);
+    }
+    if (m->due <= 0) {
+        return VIC_OK;
+    }
+    if (++m->scans % REFRESH == 0) {
+        refresh(m, true);
+    }
+    status = scan_active(m, taker);
+    if (status == VIC_OK && !has_one(m, taker)) {
+        if (!looks) {
+            look_at_frames(m);
+        }
+        refresh(m, false);
+        status = scan_active(m, taker);
+    }
+    if (status == VIC_OK && !has_one(m, taker) && m->came) { /* its other words had come before */
+        m->came = false;
+        for (uint32_t src = 0; src < m->cards; src++) {
+            m->in[src].active |= m->in[src].doubt;
+        }
         status = scan_active(m, taker);
     }
     return status;

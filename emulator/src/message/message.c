@@ -14,7 +14,7 @@ struct region {
     size_t words;
     vic_addr_t base;
     uint32_t counters;
-    unsigned counter[MOST_ACTIVITY + 2];
+    unsigned counter[MOST_ACTIVITY + OTHER_COUNTERS];
 };
 
 static bool forget(struct kept *kept)
@@ -149,13 +149,15 @@ static int set_up(struct vic_message *m, const struct region *region, const stru
 {
     m->layout = (struct layout){region->base, attr->cards, (uint32_t)(window / 8 / UNIT), 0};
     layout_set_key(&m->layout, m->max_bytes, flags, region->counters, region->counter[0]);
-    m->activities = region->counters - 2;
+    m->activities = region->counters - OTHER_COUNTERS;
     for (uint32_t k = 0; k < m->activities; k++) {
         m->activity[k] = region->counter[k];
     }
     m->peer_config = (struct peer_config){m->max_bytes, (uint32_t)window, flags, region->counter[0]};
     m->bell = region->counter[m->activities];
     m->news = region->counter[m->activities + 1];
+    m->frames = region->counter[m->activities + 2];
+    m->read_most = layer_read_most(m->card);
     m->epoch = new_epoch(m);
     m->last = &m->first;
     m->in = calloc(m->cards, sizeof *m->in);
@@ -197,7 +199,8 @@ static void begin(struct vic_message *m)
         m->seen[k] = many;
     }
     vic_counter_set(m->card, m->news, many);
-    m->seen_news = many;
+    vic_counter_set(m->card, m->frames, many);
+    m->seen_news = m->seen_frames = many;
     resume(m);
     for (uint32_t src = 0; src < m->cards; src++) {
         config_publish(m, src, m->epoch);
@@ -234,7 +237,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     }
     struct region *region;
     uint32_t activities = attr.counters < 32 ? 1 : attr.cards < MOST_ACTIVITY ? attr.cards : MOST_ACTIVITY;
-    status = region_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &region);
+    status = region_find(card, (window / 8 + RECORD) * attr.cards, activities + OTHER_COUNTERS, &region);
     if (status != VIC_OK) {
         return status == VIC_EBUSY ? fail(status, "messages are open on this card") : status;
     }

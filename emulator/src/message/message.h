@@ -14,7 +14,7 @@
 #include "waits.h"
 #include "wire.h"
 
-enum { MOST_ACTIVITY = 7 };
+enum { MOST_ACTIVITY = 6, OTHER_COUNTERS = 3 };
 
 /* A message in host memory, complete or being put together. */
 struct stored {
@@ -43,7 +43,8 @@ struct inward {
     uint32_t position;          /* of the next frame */
     uint32_t delivered;      /* messages of the stream that the program has */
     uint32_t sender;    /* sender_tag of the last frame */
-    bool active;          /* its ring may hold a frame */
+    bool active, doubt;   /* its ring may hold a frame; it did not when it was looked at last, but words had come */
+    size_t words;         /* of its last frame: as many are fetched at once for the next one */
     uint32_t skip, looks; /* scans to leave out while a frame is incomplete; left out so far */
     /* the message that is being put together, if total > 0: in the buffer of `taker`, or if that is NULL in `own` */
     uint32_t total, got;
@@ -95,17 +96,25 @@ struct vic_message {
     struct layout layout;
     struct peer_config peer_config;
     uint32_t epoch;
-    unsigned activity[MOST_ACTIVITY]; /* counters; card c's packets count number c % activities here */
+    size_t read_most;     /* see layer.h */
+    unsigned frames; /* counter: the last word of every frame that comes counts here, */
+    unsigned activity[MOST_ACTIVITY]; /* the others here: those of card c count number c % activities */
     uint32_t activities;
     unsigned bell; /* counter: set to 1 by a thread that waits, and to 0 by a message that comes */
     unsigned news; /* counter: changes when a peer opens or closes */
     _Atomic uint32_t takers;   /* threads that wait to receive */
     _Atomic uint32_t calls;    /* of vic_message_recv */
     _Atomic uint64_t tend_ns;  /* time of the next credit_tend_all */
+    _Atomic uint64_t poll_ns;  /* since when a look with timeout 0 has not noticed ends */
 
     lock_t in_lock; /* of what follows */
     struct inward *in;
-    int64_t seen[MOST_ACTIVITY], seen_news;
+    int64_t seen[MOST_ACTIVITY], seen_news, seen_frames;
+    int64_t due;              /* frames that have come and were not taken, as far as the counter says */
+    bool came;                /* such frames, since rings in doubt were looked at */
+    bool quiet;               /* none was taken since all rings were looked at */
+    bool everywhere;          /* the next scan looks at all rings, whatever the counters say */
+    uint64_t suspect_ns;      /* when it does so the next time */
     uint32_t turn, scans;
     uint64_t *bounce;
     struct stored *first, **last; /* messages to be received */
@@ -166,6 +175,9 @@ struct stored **incoming_stored(struct vic_message *m, const struct taker *taker
 
 /* Move the incomplete message of a taker that returns into memory of its own. Needs in_lock. */
 void incoming_move_out(struct taker *taker);
+
+/* Read words of this card: singly, or by a transfer if that is faster. */
+int incoming_read(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n);
 
 /* incoming_scan, called by threads that wait for something else. */
 void incoming_serve(struct vic_message *m);

@@ -14,16 +14,16 @@ int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t position, c
     uint64_t header[SHORT + 1], payload[SHORT + 1];
     unsigned counter = activity_of(m, m->me);
     size_t count = 0;
-    if (n > SHORT) {
-        int status = vic_put(m->card, dest, at, words, n, counter);
+    size_t first = n > SHORT ? n - 1 : 0;
+    if (first > 0) {
+        int status = vic_put(m->card, dest, at, words, first, counter);
         if (status != VIC_OK) {
             return status;
         }
-    } else {
-        for (; count < n; count++) {
-            header[count] = vic_header(dest, VIC_WRITE, at + (uint32_t)count, counter);
-            payload[count] = words[count];
-        }
+    }
+    for (size_t i = first; i < n; i++, count++) {
+        header[count] = vic_header(dest, VIC_WRITE, at + (uint32_t)i, i + 1 < n ? counter : m->frames);
+        payload[count] = words[i];
     }
     header[count] = vic_header(dest, VIC_COUNTER_SET, 0, m->bell);
     payload[count] = 0;

@@ -5,6 +5,7 @@
 #include "message.h"
 
 enum {
+    POLL_NS = 20 * 1000,   /* after so long a look with timeout 0 notices ends, too */
     LONG_NS = 1000 * 1000, /* after waiting so long all rings are looked at, whatever the counters say */
     TEND_CALLS = 4096      /* after so many of them those that never wait look after what they sent */
 };
@@ -34,6 +35,9 @@ static int take_stored(struct vic_message *m, struct taker *taker, struct stored
 static int take(struct vic_message *m, struct taker *taker)
 {
     int status = VIC_OK;
+    if (vic_time_ns(m->card) >= m->suspect_ns) {
+        incoming_suspect(m);
+    }
     if (!taker->done && incoming_stored(m, taker) == NULL) {
         status = incoming_scan(m, taker);
     }
@@ -71,7 +75,7 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
         backoff_arm(m, &backoff);
-        status = take_once(m, taker, backoff.slice_ns >= LONG_NS || reason != VIC_OK, reason != VIC_OK);
+        status = take_once(m, taker, backoff.slice_ns >= LONG_NS || (reason != VIC_OK && reason != VIC_ETIMEDOUT), reason != VIC_OK);
         if (status != VIC_ETIMEDOUT || reason != VIC_OK) {
             break;
         }
@@ -80,6 +84,17 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
     }
     atomic_fetch_sub(&m->takers, 1);
     return status == VIC_ETIMEDOUT ? reason : status;
+}
+
+/* True if a look with timeout 0 that found nothing is no more than that. */
+static bool is_poll(struct vic_message *m)
+{
+    uint64_t now = vic_time_ns(m->card);
+    bool poll = now - atomic_load_explicit(&m->poll_ns, memory_order_relaxed) < POLL_NS;
+    if (!poll) {
+        atomic_store_explicit(&m->poll_ns, now, memory_order_relaxed);
+    }
+    return poll;
 }
 
 static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_ns)
@@ -93,7 +108,15 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
             lock_give(&m->in_lock);
             return status;
         }
+        bool poll = timeout_ns == 0 && is_poll(m);
+        if (poll) {
+            incoming_move_out(taker);
+            incoming_wake(m, 0);
+        }
         lock_give(&m->in_lock);
+        if (poll) {
+            return fail_as(VIC_ETIMEDOUT);
+        }
     }
     return wait_for_one(m, taker, deadline_after(m->card, timeout_ns));
 }

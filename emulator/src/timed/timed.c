@@ -86,6 +86,16 @@ static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words,
     return VIC_OK;
 }
 
+static size_t read_most(const struct vic *card)
+{
+    const dvsim_pcie *pcie = &((const struct timed *)card->own)->pcie;
+    int64_t n = 0;
+    while (n < 32 && (n + 1) * pcie->load_ps <= dvsim_pcie_transfer_ps(pcie, n + 1)) {
+        n++;
+    }
+    return (size_t)n;
+}
+
 static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t n)
 {
     int status = VIC_OK;
@@ -207,6 +217,7 @@ const struct provider timed_provider = {
     .relax = relax,
     .write = write_words,
     .read = read_words,
+    .read_most = read_most,
     .send = timed_send,
     .try_send = timed_try_send,
     .send_cached = timed_send_cached,
