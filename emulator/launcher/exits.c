@@ -413,7 +413,8 @@ void program_ended(struct launch *launch, uint32_t card, bool by_signal)
     owner_look(launch, card);
     uint64_t seat = atomic_load(&launch->job->card[card].seat);
     bool joiner = child->joiner >= 0, vacant = child->vacant_ns != 0;
-    bool open = vacant || seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !joiner);
+    bool killed = launch->signalled && child->owner_code != 0; /* with its card open, which is settled already */
+    bool open = vacant || killed || seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !joiner);
     if (vacant && child->code == 0 && launch->options->if_killed == IF_KILLED_END &&
         (joiner || !is_attended(launch, card))) {
         vacant_ended(launch, card);
