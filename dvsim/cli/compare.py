@@ -16,8 +16,8 @@ from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.compare import Comparison
     from dvsim.study.swept_points import Result
+    from dvsim.table.compare import Comparison
 
 
 @click.command()
@@ -74,9 +74,9 @@ def _changed(result: Result) -> bool:
 
 
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
-    from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
     from dvsim.study.swept_points import loaded
+    from dvsim.table.compare import side_by_side
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
     results = [loaded(folder) for folder in folders]
@@ -86,6 +86,6 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
     try:
-        return compare(results)
+        return side_by_side(results)
     except ValueError as error:
         raise ScenarioError.at(" ".join(names), str(error)) from error

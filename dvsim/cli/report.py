@@ -93,7 +93,7 @@ def report(
 
 
 def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
-    from dvsim.study.compare import sort_of
+    from dvsim.table.compare import sort_of
 
     if sensitivity is not None:
         raise ScenarioError.at(Argument("sensitivity"), "the page of a sweep has its own")

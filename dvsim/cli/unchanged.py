@@ -62,7 +62,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare import rate_ratio
+    from dvsim.table.compare import rate_ratio
 
     for run, base in pairs:
         if kind_of(run.scenario).studies:
@@ -78,10 +78,10 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
 def _compared(base: Run | PointsStudy, changed: Run | PointsStudy) -> Iterator[str | Table]:
     from dvsim.report.comparison import comparison_sections
     from dvsim.report.terminal import lines
-    from dvsim.study.compare import compare
+    from dvsim.table.compare import side_by_side
 
-    comparison = compare([base, changed])
-    if comparison.rows:
+    comparison = side_by_side([base, changed])
+    if len(comparison.rows):
         yield from lines(comparison_sections(comparison))
 
 
@@ -94,7 +94,7 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare import compare, rate_ratio
+    from dvsim.table.compare import rate_ratio, side_by_side
 
     said = {
         "scenario": base.scenario.name,
@@ -103,7 +103,7 @@ def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
         "folder": None if base.folder is None else str(base.folder),
     }
     if kind_of(run.scenario).studies:
-        return said | {"rows": [row.as_json() for row in compare([base, run]).rows]}
+        return said | {"rows": side_by_side([base, run]).as_json()["rows"]}
     times = rate_ratio(cast("Run", base), cast("Run", run))
     ratio = None if times is None else times._asdict()
     return said | {"ratio": ratio}

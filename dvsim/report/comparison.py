@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
+
+import pandas as pd
 
 from dvsim.report.axes import Group, Mark, Sweep, named
 from dvsim.report.basis import commands_of, origin_table
@@ -16,11 +17,11 @@ from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import titled
-from dvsim.study.compare import Comparison, Row, interval_notes, names_of, sort_of
 from dvsim.study.number_text import estimate_texts, joined
 from dvsim.study.rate import SYSTEM
 from dvsim.study.table import Cell, Table, changed, number
-from dvsim.table.estimate import Estimate
+from dvsim.table.compare import ON, Comparison, interval_notes, names_of, sort_of
+from dvsim.table.estimate import Change
 
 MOST_ROWS = 60  # of a figure of ratios
 MOST_UNMATCHED = 6  # points that are named
@@ -48,7 +49,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
         [
             answer,
             differing,
-            *(study_figures if comparison.of_points else run_figures)(comparison),
+            *(study_figures if comparison.metrics else run_figures)(comparison),
             numbers,
             Section("origin", "Where it comes from", [made, *again]),
         ],
@@ -58,16 +59,14 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Page:
 def comparison_sections(comparison: Comparison) -> list[Section]:
     """Return all that needs no figure: what the results are, what differs, and their numbers."""
     labels = labels_of(comparison)
-    whole = [row for row in comparison.rows if row.column == SYSTEM]
-    rest = [row for row in comparison.rows if row.column != SYSTEM]
-    reading = [Text(text) for text in (READING, *interval_notes(comparison.results))]
-    if comparison.of_points:
+    reading = [Text(text) for text in (READING, *interval_notes(comparison))]
+    if comparison.metrics:
         short = under("Points", [*map(Text, _sentences(comparison, labels)), *reading])
         tables = [_study_table(comparison, labels)]
     else:
-        short = under("All receivers", [*reading, _run_table(whole, labels)])
-        by_column = groupby(rest, key=lambda row: row.column)
-        tables = [_run_table(list(rows), labels) for _, rows in by_column]
+        by_column = comparison.rows.groupby("component", sort=False)
+        whole, *tables = [_run_table(rows, labels) for _, rows in by_column]
+        short = under("All receivers", [*reading, whole])
     return [
         Section("answer", "The answer", [*_results(comparison), *short]),
         Section("what-differs", "What differs", [_differences(comparison)]),
@@ -88,7 +87,8 @@ def _results(comparison: Comparison) -> Iterator[Text]:
         text = f"{name}: {result.title}" if sort == "sweeps" else titled(result.scenario, name)
         yield Text(f"{index + 1}  {result.backend}  {text}", "verdict")
         if sort == "runs":
-            change = None if comparison.of_points else comparison.rows[0].changes[index]
+            rate = comparison.rows.query(f"result == {index + 1} and metric == 'rate'")
+            change = None if rate.empty else change_of(next(rate.itertuples()))
             yield Text(result.answer + (f"; {change.text()} times 1" if change else ""))
         yield Text(str(result.folder))
     if {result.backend for result in comparison.results} == {"sim", "emu"}:
@@ -99,16 +99,16 @@ def _differences(comparison: Comparison) -> Block:
     if not comparison.differences:
         return Text("Nothing differs in what was asked.")
     head = ["what", *(str(number) for number in range(1, len(comparison.results) + 1))]
-    rows = [[item.what, *item.values] for item in comparison.differences]
+    rows = [[what, *values] for what, values in comparison.differences]
     return Table(head, rows, name="differences", caption="What is not the same in all of them.")
 
 
 def run_figures(comparison: Comparison) -> list[Section]:
     """Return the figures of runs: ratios, distributions and rates over time."""
     sides = sides_of(comparison)
-    kinds = dict.fromkeys(
-        (row.column, row.reading) for row in comparison.rows if row.column != SYSTEM
-    )
+    rows = comparison.rows[comparison.rows["component"] != SYSTEM]
+    readings = rows["metric"].str.partition(".")[0]
+    kinds = dict.fromkeys(zip(rows["component"], readings, strict=True))
     drawn = {column: (column, reading) for column, reading in reversed(kinds)}  # as printed
     distributions = [
         distribution(sides, *kind, name=f"distribution-{index}")
@@ -141,67 +141,87 @@ def sides_of(comparison: Comparison) -> list[Side]:
     ]
 
 
-def _run_table(rows: Sequence[Row], labels: Sequence[str]) -> Table:
-    column, printed = rows[0].column, rows[0].reading
-    names = [
-        {"messages": "msg/s", "bytes": "MB/s"}[row.reading]
-        if row.column == SYSTEM
-        else row.metric + f", in {row.reading}" * (row.reading != printed)
-        for row in rows
-    ]
+def _run_table(rows: pd.DataFrame, labels: Sequence[str]) -> Table:
+    column, printed = rows["component"].iloc[0], rows["metric"].iloc[0].partition(".")[0]
     title = "Whole messages per second" if column == SYSTEM else f"{column}, {printed}/s"
-    cells = [[name] for name in names]
+
+    def cells(row: Any) -> list[str]:  # noqa: ANN401 - of a frame
+        reading, _, statistic = row.metric.partition(".")
+        whole = {"rate": "msg/s", "payload_rate": "MB/s"}
+        return [whole.get(row.metric) or statistic + f", in {reading}" * (reading != printed)]
+
     return _values(f"statistics-{column}", title, ["statistic"], cells, rows, labels)
 
 
 def _study_table(comparison: Comparison, labels: Sequence[str]) -> Table:
-    rows = [row for row in comparison.rows if row.metric in comparison.shown]
-    names = [
-        [*(_plain(value) for value in (row.point or {}).values()), _metric(row)] for row in rows
-    ]
-    head = [*(comparison.rows[0].point or ()), "metric"]
-    return _values("statistics", "Every point that all have", head, names, rows, labels)
+    rows = comparison.rows[comparison.rows["metric"].isin(comparison.shown)]
+
+    def cells(row: Any) -> list[str]:  # noqa: ANN401 - of a frame
+        return [*map(_plain, comparison.points[row.point].values()), _metric(row)]
+
+    head = [*comparison.points[0], "metric"]
+    return _values("statistics", "Every point that all have", head, cells, rows, labels)
 
 
 def _values(
     name: str,
     caption: str,
     heads: Sequence[str],
-    names: Sequence[Sequence[str]],
-    rows: Sequence[Row],
+    cells: Callable[[Any], list[str]],
+    rows: pd.DataFrame,
     labels: Sequence[str],
 ) -> Table:
     """Tabulate of each result the value, half of its interval, and the change against the first.
 
-    `names` and `heads` say what each row is, in one cell or more; `labels` name the results.
+    `cells` and `heads` say what each row is, in one cell or more; `labels` name the results.
     """
     head, spans = list(heads), [("", len(heads))]
     for column, label in enumerate(labels, start=1):
         spans.append((label, 2 if column == 1 else 3))
         head += [str(column), "±", *([f"{column}/1"] if column > 1 else [])]
-    lines = []
-    for cells, row in zip(names, rows, strict=True):
-        line, unit = list(cells), MEGABYTES if row.unit == "B/s" else 1.0
-        for index, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
-            line += _estimate(value, unit)
-            line += [changed(change, unit)] if index else []
-        lines.append(line)
-    return Table(head, lines, name=name, caption=caption, spans=spans)
+    lines: dict[Any, list[Any]] = {}
+    found: dict[Any, Any] = {
+        (row.point, row.component, row.metric, row.result): row for row in rows.itertuples()
+    }
+    for *key, _ in found:
+        own = [found.get((*key, number)) for number in range(1, len(labels) + 1)]
+        line: list[Any] = cells(next(filter(None, own)))
+        for index, row in enumerate(own):
+            line += _estimate(row)
+            line += [changed(change_of(row), _scale(row))] if index else []
+        lines[tuple(key)] = line
+    return Table(head, list(lines.values()), name=name, caption=caption, spans=spans)
 
 
-def _estimate(value: Estimate | None, unit: float) -> list[Cell]:
-    if value is None:
+def _found(rows: pd.DataFrame) -> dict[Any, Any]:
+    return {(row.point, row.component, row.metric, row.result): row for row in rows.itertuples()}
+
+
+def _scale(row: Any) -> float:  # noqa: ANN401 - of a frame
+    return MEGABYTES if row is not None and row.unit == "B/s" else 1.0
+
+
+def _estimate(row: Any) -> list[Cell]:  # noqa: ANN401 - of a frame
+    if row is None or not row.n:
         return [number(None), number(None)]
-    half = value.high - value.value
-    text, spread = estimate_texts(value.value / unit, half / unit, signed=value.low < 0)
+    half, unit = row.high - row.value, _scale(row)
+    text, spread = estimate_texts(row.value / unit, half / unit, signed=row.low < 0)
     without = number(None)
     return [
-        Cell(text, "number", raw=value.value),
+        Cell(text, "number", raw=row.value),
         Cell(spread, "number", raw=half) if spread else without,
     ]
 
 
-def _metric(row: Row) -> str:
+def change_of(row: Any) -> Change | None:  # noqa: ANN401 - of a frame
+    """Return what became of the value of a row of a comparison; None where nothing is known."""
+    if row is None or not row.kind:
+        return None
+    low, high = (row.change_low, row.change_high) if row.by else (None, None)
+    return Change(row.kind, row.change, low, high, row.by)
+
+
+def _metric(row: Any) -> str:  # noqa: ANN401 - of a frame
     unit = "MB/s" if row.unit == "B/s" else row.unit
     return row.metric if unit == "1" else f"{row.metric}, {unit}"
 
@@ -217,13 +237,22 @@ def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _forest(
-    name: str, title: str, names: Sequence[str], rows: Sequence[Row], labels: Sequence[str]
+    name: str, title: str, called: Callable[[Any], str], rows: pd.DataFrame, labels: Sequence[str]
 ) -> list[Drawing]:
+    keys = rows.drop_duplicates(ON)
+    found: dict[Any, Any] = {
+        (row.point, row.component, row.metric, row.result): row for row in rows.itertuples()
+    }
     others = [
-        Compared(label, COLOURS[index % len(COLOURS)], [row.changes[index] for row in rows])
+        Compared(
+            label,
+            COLOURS[index % len(COLOURS)],
+            [change_of(found.get((*key, index + 1))) for key in keys[ON].itertuples(index=False)],
+        )
         for index, label in enumerate(labels)
         if index
     ]
+    names = [called(row) for row in keys.itertuples()]
     drawn = forest_drawing(f"forest-{name}", f"{title}: ratios", names, others)
     return [] if drawn is None else [drawn]
 
@@ -231,17 +260,23 @@ def _forest(
 def forests(comparison: Comparison) -> list[Drawing]:
     """Draw the ratios to the first run: of all messages, then of each column."""
     drawn, labels = [], labels_of(comparison)
-    for index, (column, group) in enumerate(groupby(comparison.rows, key=lambda row: row.column)):
-        rows = list(group)
-        every = column == SYSTEM
-        names = [f"{row.reading}/s" if every else f"{row.metric} of {row.reading}" for row in rows]
-        drawn += _forest(f"{index}", "All receivers" if every else column, names, rows, labels)
+    by_column = comparison.rows.groupby("component", sort=False)
+    for index, (column, rows) in enumerate(by_column):
+        title = "All receivers" if column == SYSTEM else str(column)
+        drawn += _forest(f"{index}", title, _statistic, rows, labels)
     return drawn
+
+
+def _statistic(row: Any) -> str:  # noqa: ANN401 - of a frame
+    if row.component == SYSTEM:
+        return {"rate": "messages/s", "payload_rate": "bytes/s"}[row.metric]
+    reading, _, statistic = row.metric.partition(".")
+    return f"{statistic} of {reading}"
 
 
 def metrics_of(comparison: Comparison) -> list[str]:
     """Return the metrics that figures have: those of tables that rows have."""
-    there = {row.metric for row in comparison.rows}
+    there = set(comparison.rows["metric"])
     return [name for name in comparison.shown if name in there]
 
 
@@ -250,7 +285,7 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     if comparison.single:
         numbers = joined(list(map(str, comparison.single)))
         texts.append(f"{numbers}, with one point, beside {len(comparison.points)} points.")
-    elif comparison.points != [{}]:
+    elif [*comparison.points] != [{}]:
         count = len(comparison.points)
         texts.append(
             f"{count} points are in all of them." if count > 1 else "1 point is in all of them."
@@ -267,12 +302,11 @@ def _sentences(comparison: Comparison, labels: Sequence[str]) -> list[str]:
 
 
 def _ratios(comparison: Comparison, labels: Sequence[str], label: str) -> str:
-    index, texts = labels.index(label), []
+    texts = []
+    rows = comparison.rows[comparison.rows["result"] == labels.index(label) + 1]
     for metric in metrics_of(comparison):
-        changes = [row.changes[index] for row in comparison.rows if row.metric == metric]
-        ratios = [
-            change.value for change in changes if change is not None and change.kind == "ratio"
-        ]
+        own = rows[(rows["metric"] == metric) & (rows["kind"] == "ratio")]
+        ratios = own["change"].tolist()
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
@@ -288,12 +322,16 @@ def study_forests(
     comparison: Comparison, labels: Sequence[str], metrics: Sequence[str]
 ) -> list[Drawing]:
     """Draw the ratios of each metric to the first study, point by point."""
+
+    def at(row: Any) -> str:  # noqa: ANN401 - of a frame
+        return named(comparison.points[row.point]) or "the run"
+
     drawn = []
     for metric in metrics:
-        rows = [row for row in comparison.rows if row.metric == metric][:MOST_ROWS]
-        names = [named(row.point or {}) or "the run" for row in rows]
+        own = comparison.rows["metric"] == metric
+        rows = comparison.rows[own & (comparison.rows["point"] < MOST_ROWS)]
         title = _label(comparison, metric).capitalize()
-        drawn += _forest(metric, title, names, rows, labels)
+        drawn += _forest(metric, title, at, rows, labels)
     return drawn
 
 

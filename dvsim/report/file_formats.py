@@ -15,10 +15,10 @@ from dvsim.report.markdown import markdown
 from dvsim.report.result_page import report_page
 from dvsim.report.sweep_page import swept_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
-from dvsim.study.compare import Comparison
 from dvsim.study.folder import read_checked
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.table.compare import Comparison
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation

@@ -30,6 +30,9 @@ def to_toml(scenario: Spec) -> str:
         str: The same for scenarios that ask the same, whatever files and units they were written
         in.
     """
+    known = vars(scenario).get("_toml")  # kept with it: a run asks for it ten times
+    if known is not None:
+        return str(known)
     lines: list[str] = []
     for section, table in sections(scenario).items():
         if section:
@@ -38,7 +41,8 @@ def to_toml(scenario: Spec) -> str:
         if section == "system":
             for role, card in scenario.cards.items():
                 lines += [] if role in scenario.keys else _card(f"system.{role}", card)
-    return "\n".join(lines) + "\n"
+    text = vars(scenario)["_toml"] = "\n".join(lines) + "\n"
+    return text
 
 
 def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]:

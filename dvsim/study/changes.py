@@ -54,6 +54,13 @@ def changes_of(scenario: Spec) -> Changes:
     That is the packaged one, else the file that it was read from. Nothing is said of a variant of
     a what-if, whose name says it, and of what was read from no file.
     """
+    known: Changes | None = vars(scenario).get("_changes")
+    if known is None:
+        known = vars(scenario)["_changes"] = _changes_of(scenario)
+    return known
+
+
+def _changes_of(scenario: Spec) -> Changes:
     alone = not scenario.path or scenario.whatif is not None
     base = None if alone else _unchanged(scenario.name, scenario.path)
     if base is None or base.KIND != scenario.KIND or base.name != scenario.name:

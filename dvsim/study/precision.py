@@ -13,13 +13,13 @@ from typing import NamedTuple, TypeVar
 
 from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
-from dvsim.study.compare import in_common
 from dvsim.study.number_text import ROUNDING, counted
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
+from dvsim.table.compare import in_common
 from dvsim.table.estimate import Estimate, ratio
 
 MOST_TEXTS = 3  # results of which each says what it reached

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dvsim.scenario.units import format_value
-from dvsim.study.compare import rate_ratio
 from dvsim.study.number_text import joined
 from dvsim.study.run import Run
+from dvsim.table.compare import rate_ratio
 from dvsim.table.estimate import Change
 
 MOST_SIZES = 6  # whose ratios are said one by one

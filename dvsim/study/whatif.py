@@ -14,11 +14,11 @@ from dvsim.contract.find import kind_of
 from dvsim.contract.kind import Metric
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.compare import in_common
 from dvsim.study.number_text import amount_text
 from dvsim.study.points import Headline, finite
 from dvsim.study.stages import Limit
 from dvsim.study.whatif_sentence import Gain, sentence
+from dvsim.table.compare import in_common
 from dvsim.table.estimate import Each, Estimate, estimate, ratio
 
 if TYPE_CHECKING:

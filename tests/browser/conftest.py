@@ -18,7 +18,7 @@ from dvsim.report import write_comparison, write_results
 from dvsim.report.html import write as write_page
 from dvsim.report.lab import lab_page
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare
+from dvsim.table.compare import side_by_side
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
@@ -56,10 +56,10 @@ def pages(tmp_path_factory):
     write("switch", switch)
     write("messaging", run("zeromq/latency", scale=0.05))
     made["comparison"] = folder / "comparison.html"
-    write_comparison(made["comparison"], compare([system[0], system[2]]), "dvsim compare")
+    write_comparison(made["comparison"], side_by_side([system[0], system[2]]), "dvsim compare")
     made["studies-compared"] = folder / "studies-compared.html"
     again = replace(switch[1], seed=2)
-    write_comparison(made["studies-compared"], compare([switch[1], again]), "dvsim compare")
+    write_comparison(made["studies-compared"], side_by_side([switch[1], again]), "dvsim compare")
     named = replace(system[0].scenario, title=EVIL, name=EVIL, question=EVIL, source=EVIL)
     write("evil", [replace(system[0], scenario=named)] * 2)
     made["topology"] = folder / "topology.html"

@@ -15,12 +15,12 @@ from dvsim.errors import RunFailed
 from dvsim.report.comparison import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
 from dvsim.study.manifest import run_facts
 from dvsim.study.number_text import estimate_texts
 from dvsim.study.store import load_result, write_result
+from dvsim.table.compare import side_by_side
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
 LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
@@ -78,7 +78,7 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
         ratio = mean_of(emulated, column) / mean_of(first, column)
         assert float(words[5]) == pytest.approx(ratio, rel=5e-3)
         assert words[6:] == []
-    assert "  2/1: no interval, 2 and 1 replications" in lines
+    assert "  2/1: no interval" in lines
 
 
 def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
@@ -120,20 +120,21 @@ def test_json_has_every_value_with_its_interval(kept):
     folders = [first.folder, second.folder, emulated.folder]
     done = dvsim("compare", *folders, "--runs", root, "--json")
     found = json.loads(done.stdout)
-    assert [run["backend"] for run in found["runs"]] == ["sim", "sim", "emu"]
-    (mean,) = [row for row in found["rows"] if (row["column"], row["statistic"]) == ("r1", "mean")]
-    assert mean["reading"] == "messages" and mean["unit"] == "1/s"
-    low, value, high = (mean["values"][0][key] for key in ("low", "value", "high"))
-    assert low < value < high
-    assert mean["values"][2]["low"] == mean["values"][2]["high"]
-    first_to_first, ratio, no_interval = mean["changes"]
-    assert first_to_first is None and ratio["by"] == "paired"
-    assert ratio["low"] < ratio["value"] < ratio["high"]
-    assert (no_interval["low"], no_interval["high"], no_interval["by"]) == (None, None, "")
-    (empty,) = [
-        row for row in found["rows"] if (row["column"], row["statistic"]) == ("r1", "empty")
-    ]
-    assert empty["changes"][1]["kind"] == "difference"
+    assert [run["backend"] for run in found["results"]] == ["sim", "sim", "emu"]
+
+    def rows(metric):
+        own = [r for r in found["rows"] if (r["component"], r["metric"]) == ("r1", metric)]
+        assert [row["result"] for row in own] == [1, 2, 3]
+        return own
+
+    one, two, three = rows("messages.mean")
+    assert one["unit"] == "1/s" and one["low"] < one["value"] < one["high"]
+    assert three["low"] == three["high"] and (one["n"], three["n"]) == (2, 1)
+    assert (one["kind"], one["change"], one["verdict"]) == ("", None, "")
+    assert (two["kind"], two["by"], two["verdict"]) == ("ratio", "paired", "falls")
+    assert two["change_low"] < two["change"] < two["change_high"] < 1
+    assert (three["change_low"], three["change_high"], three["by"]) == (None, None, "")
+    assert rows("messages.empty")[1]["kind"] == "difference"
     assert [item["what"] for item in found["differences"]][:2] == ["backend", "scenario"]
 
 
@@ -163,7 +164,7 @@ def test_a_page_of_text_has_the_numbers_of_the_terminal(kept, tmp_path):
 
 def test_a_distribution_is_of_steps_and_a_single_average_is_a_point(kept):
     _, first, _, other = kept
-    found = compare([first, other])
+    found = side_by_side([first, other])
     drawn = distribution(sides_of(found), "r1", "messages", "d")
     assert drawn.html.count('"shape":"hv"') == 2
     drawn = series(
@@ -262,10 +263,10 @@ def test_the_point_of_a_sweep_with_its_values_stands_beside_a_run(swept):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [one["backend"] for one in found["results"]] == ["sim", "sweep"]
-    rates = [row for row in found["rows"] if row["metric"] == "delivered_rate"]
-    assert [row["point"]["message_bytes"] for row in rates] == [8]
-    (same,) = (row["changes"][1] for row in rates)
-    assert (same["value"], same["low"], same["by"]) == (1, 1, "paired")  # the same run
+    assert [point["message_bytes"] for point in found["points"]] == [8]
+    _, same = [row for row in found["rows"] if row["metric"] == "delivered_rate"]  # the same run
+    assert (same["change"], same["change_low"], same["by"]) == (1, 1, "paired")
+    assert same["verdict"] == "equal"
     assert [len(points) for points in found["unmatched"]] == [0, 1]
     text = dvsim("compare", run, sweeps[0], "--report", folder / "page.html").stdout
     assert "  1 point is in all of them." in text.splitlines()
@@ -294,7 +295,7 @@ def test_a_run_has_its_own_value_of_a_number_of_a_card_that_a_sweep_varies(tmp_p
 def test_sweeps_are_matched_by_what_they_vary(swept):
     _, sweeps = swept
     found = json.loads(dvsim("compare", *sweeps, "--json").stdout)
-    assert {row["point"]["message_bytes"] for row in found["rows"]} == {8}
+    assert [point["message_bytes"] for point in found["points"]] == [8]
     assert [len(points) for points in found["unmatched"]] == [1, 1]
 
 
@@ -308,8 +309,11 @@ def test_a_number_of_a_card_that_one_sweep_varies_is_known_of_the_other(swept):
     (links,) = (folder / "links" / "h3").iterdir()
     found = json.loads(dvsim("compare", sweeps[0], links, "--json").stdout)
     assert found["own_keys"] == [[], []]
-    assert {row["point"]["latency"] for row in found["rows"]} == {"20 us"}
-    assert all(row["values"][0] == row["values"][1] for row in found["rows"])
+    assert [point["latency"] for point in found["points"]] == ["20 us"]
+    sides = {1: [], 2: []}
+    for row in found["rows"]:
+        sides[row["result"]].append((row["metric"], row["value"], row["low"], row["high"]))
+    assert sides[1] == sides[2] != []
     assert [len(points) for points in found["unmatched"]] == [1, 1]
 
 

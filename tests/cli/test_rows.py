@@ -58,8 +58,8 @@ def test_a_run_is_not_compared_with_itself(tmp_path, monkeypatch):
     done = dvsim("compare", name, "--last", "2", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
-    (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
-    assert 1.9 < rate["changes"][1]["value"] < 2.1
+    _, rate = (row for row in rows if row["metric"] == "rate")
+    assert 1.9 < rate["change"] < 2.1 and rate["verdict"] == "rises"
     assert dvsim("compare", name, "--last", "3").returncode != 0  # there are two
 
 
@@ -69,9 +69,8 @@ def test_unequal_numbers_are_compared_by_the_pairs_that_both_have(tmp_path, monk
     for more in (["3"], ["5", "--set", "system.bridge.sockets=2"]):
         told(name, out, "--replications", *more)
     rows = json.loads(dvsim("compare", name, "--last", "2", "--json").stdout)["rows"]
-    (rate,) = (row for row in rows if row["statistic"] == "rate" and row["unit"] == "1/s")
-    change = rate["changes"][1]
-    assert change["by"] == "paired" and change["low"] < change["value"] < change["high"]
+    _, rate = (row for row in rows if row["metric"] == "rate")
+    assert rate["by"] == "paired" and rate["change_low"] < rate["change"] < rate["change_high"]
 
 
 def test_a_sweep_and_a_run_share_their_rows(tmp_path):

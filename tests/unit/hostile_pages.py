@@ -28,11 +28,11 @@ from dvsim.report.sweep_page import swept_page
 from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
+from dvsim.table.compare import side_by_side
 
 
 def manifest(said: str) -> dict[str, object]:
@@ -123,11 +123,11 @@ def _messaging(said: str) -> str:
 
 def _compared(said: str) -> str:
     runs = [_run(vortex_run(replications=n), said) for n in (2, 3)]
-    return render_comparison(compare(runs), said)
+    return render_comparison(side_by_side(runs), said)
 
 
 def _compared_studies(said: str) -> str:
-    return render_comparison(compare([_study(_studies()[0], said)] * 2), said)
+    return render_comparison(side_by_side([_study(_studies()[0], said)] * 2), said)
 
 
 def _sweep(said: str) -> str:

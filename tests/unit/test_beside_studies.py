@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from switch_desk import small
 
@@ -11,10 +12,9 @@ from dvsim.report import render_comparison
 from dvsim.report.comparison import comparison_sections, overlaid_curves
 from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare
-from dvsim.study.matching import MOST, match, matching_keys
-from dvsim.study.measured import PointKeys
 from dvsim.study.table import Table
+from dvsim.table.compare import side_by_side
+from dvsim.table.match import MOST, PointKeys, match, matching_keys
 
 ROLES = ("publisher", "broker")
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
@@ -33,57 +33,51 @@ def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
     every, one_load, _ = studies
     keys = [PointKeys.of(study.scenario) for study in (every, one_load)]
     assert matching_keys(keys) == ["height", "load"]  # slots is how long it ran
-    found = compare([every, one_load])
+    found = side_by_side([every, one_load])
     assert found.points == [{"height": 4, "load": 0.2}, {"height": 16, "load": 0.2}]
     assert [point["load"] for point in found.unmatched[0]] == [0.1, 0.3, 0.1, 0.3]
-    assert found.unmatched[1] == ()
-    for row in found.rows:  # the same arrivals: the same run
-        change = row.changes[1]
-        if change is not None:
-            assert change.value == (1 if change.kind == "ratio" else 0)
+    assert found.unmatched[1] == []
+    changed = found.rows[found.rows["kind"] != ""]  # the same arrivals: the same run
+    assert set(changed["verdict"]) == {"equal"}
+    assert changed["change"].tolist() == (changed["kind"] == "ratio").astype(float).tolist()
 
 
 def test_one_point_that_all_have_is_one_point(studies):
     every, one_load, _ = studies
     one_height = load(Path(every.scenario.path), ["switch.height=4", "traffic.slots=400"])
     (low,) = run_scenarios([one_height], replications=3, workers=1, out=None)
-    text = "\n".join(map(str, lines(comparison_sections(compare([one_load, low])))))
+    text = "\n".join(map(str, lines(comparison_sections(side_by_side([one_load, low])))))
     assert "1 point is in all of them." in text
 
 
 def test_what_differs_is_told_by_its_key(studies):
     every, _, otherwise = studies
-    found = compare([every, otherwise])
-    assert [(one.what, one.values) for one in found.differences] == [
-        ("switch.crossing", ("brc", "xor"))
-    ]
+    found = side_by_side([every, otherwise])
+    assert found.differences == (("switch.crossing", ("brc", "xor")),)
     assert len(found.points) == 6 and not any(found.unmatched)
 
 
 def test_ratios_are_paired_and_shares_subtracted(studies):
     every, _, otherwise = studies
-    rows = {(row.point["load"], row.metric): row for row in compare([every, otherwise]).rows}
-    assert rows[0.3, "mean_latency"].changes[1].by == "paired"
-    assert rows[0.3, "acceptance"].changes[1].kind == "difference"
-    other = compare([every, replace(otherwise, seed=2)])
-    rows = {(row.point["load"], row.metric): row for row in other.rows}
-    assert rows[0.3, "mean_latency"].changes[1].by == "Welch"
+    rows = side_by_side([every, otherwise]).rows.query("result == 2").set_index("metric")
+    assert set(rows.loc["mean_latency", "by"]) == {"paired"}
+    assert set(rows.loc["acceptance", "kind"]) == {"difference"}
+    rows = side_by_side([every, replace(otherwise, seed=2)]).rows.query("result == 2")
+    assert set(rows.set_index("metric").loc["mean_latency", "by"]) == {"Welch"}
 
 
 def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
     every, _, otherwise = studies
     points = otherwise.points.assign(fidelity="flow", latency_error=0.1, throughput_error=0.1)
-    found = compare([every, replace(otherwise, points=points)])
-    changes = [row.changes[1] for row in found.rows if row.changes[1] is not None]
-    assert changes and all(change.by == "" for change in changes)
-    for row in compare([every, otherwise]).rows:  # what was simulated keeps its mean and interval
-        beside = next(r for r in found.rows if (r.point, r.metric) == (row.point, row.metric))
-        assert beside.values[0] == row.values[0]
+    found = side_by_side([every, replace(otherwise, points=points)])
+    assert len(found.rows) and set(found.rows["by"]) == {""}
+    same = side_by_side([every, otherwise]).rows  # what was simulated keeps its mean and interval
+    pd.testing.assert_frame_equal(*(one[one["result"] == 1] for one in (same, found.rows)))
 
 
 def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     every, one_load, _ = studies
-    found = compare([every, one_load])
+    found = side_by_side([every, one_load])
     shown = list(lines(comparison_sections(found)))
     _, table = [line for line in shown if isinstance(line, Table)]  # the first has what differs
     assert table.head == ["height", "load", "metric", "1", "±", "2", "±", "2/1"]
@@ -93,21 +87,21 @@ def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     )
     content = found.as_json()
     assert content["unmatched"][0][0] == {"height": 4, "load": 0.1}
-    assert content["rows"][0]["changes"][0] is None
-    assert set(content["rows"][0]["changes"][1]) == {"kind", "value", "low", "high", "by"}
+    assert content["points"][1] == {"point": 1, "height": 16, "load": 0.2}
+    assert {row["result"] for row in content["rows"]} == {1, 2}
 
 
 def test_the_page_has_curves_of_all_and_ratios(studies):
     every, _, otherwise = studies
-    text = render_comparison(compare([every, otherwise]))
+    text = render_comparison(side_by_side([every, otherwise]))
     assert "2 studies side by side" in text
     assert 'id="curve-throughput"' in text and 'id="forest-throughput"' in text
-    assert text == render_comparison(compare([every, otherwise]))
+    assert text == render_comparison(side_by_side([every, otherwise]))
 
 
 def test_there_is_no_curve_without_a_common_axis(studies):
     every, one_load, _ = studies
-    assert overlaid_curves(compare([every, one_load]), ["1", "2"], ["throughput"]) == []
+    assert overlaid_curves(side_by_side([every, one_load]), ["1", "2"], ["throughput"]) == []
 
 
 def test_one_point_stands_beside_the_point_with_its_values(studies):
@@ -115,14 +109,14 @@ def test_one_point_stands_beside_the_point_with_its_values(studies):
     path = Path(every.scenario.path)
     asked = ["traffic.load=0.2", "switch.height=4", "traffic.slots=400"]
     (alone,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
-    found = compare([alone, every])
+    found = side_by_side([alone, every])
     assert len(alone.scenario.points) == 1 and found.points == [{"height": 4, "load": 0.2}]
-    assert found.single == () and len(found.unmatched[1]) == 5
-    assert all(row.values[0] == row.values[1] for row in found.rows)  # the same run
+    assert not found.single and len(found.unmatched[1]) == 5
+    assert set(found.rows["verdict"]) - {""} == {"equal"}  # the same run
     asked = ["traffic.load=0.25", "switch.height=4", "traffic.slots=400"]
     (other,) = run_scenarios([load(path, asked)], replications=3, workers=1, out=None)
     with pytest.raises(ValueError, match=r"no point in common: .* is at height 4, load 0.25; .*"):
-        compare([other, every])
+        side_by_side([other, every])
 
 
 def test_points_that_share_no_key_are_refused_before_they_fill_the_memory(studies):
@@ -148,14 +142,14 @@ def latency():
 def test_studies_of_two_kinds_are_compared_by_what_both_measure(latency):
     cluster = load("rabbit/one", ["workload.seconds=2"])
     (study,) = run_scenarios([cluster], replications=2, workers=1, out=None)
-    found = compare([latency, study])
+    found = side_by_side([latency, study])
     assert "p50" in found.metrics and found.metrics["p50"].unit == "us"
     first = study.estimates().set_index("metric")["value"]
-    (row, *_) = [row for row in found.rows if row.metric == "p50"]
-    assert row.values[1].value == pytest.approx(1000 * first["p50"])  # ms there
-    assert row.changes[1].by == "Welch"  # kinds share no random numbers, whatever the seed
+    row = next(found.rows.query("metric == 'p50' and result == 2").itertuples())
+    assert row.value == pytest.approx(1000 * first["p50"])  # ms there
+    assert row.by == "Welch"  # kinds share no random numbers, whatever the seed
     assert "fsyncs" in found.own_metrics[1] and "latency" in found.own_metrics[0]
-    kinds = [one.values for one in found.differences if one.what == "kind"]
+    kinds = [values for what, values in found.differences if what == "kind"]
     assert kinds == [("of messaging over hosts", "of a RabbitMQ cluster")]
     text = "\n".join(map(str, lines(comparison_sections(found))))
     assert "Metrics that not all have: 1 has " in text
@@ -163,13 +157,13 @@ def test_studies_of_two_kinds_are_compared_by_what_both_measure(latency):
 
 def test_a_name_alone_is_no_common_metric(studies, latency):
     with pytest.raises(ValueError, match="needs two runs, not 1"):
-        compare([studies[0]])
+        side_by_side([studies[0]])
     with pytest.raises(ValueError, match=r"share no metrics: .* p50, p99 and max differ in unit"):
-        compare([studies[0], latency])
+        side_by_side([studies[0], latency])
     cluster = load("rabbit/one", ["workload.seconds=2"])
     (study,) = run_scenarios([cluster], replications=1, workers=1, out=None)
     with pytest.raises(ValueError, match="blocked and waiting differ in unit or meaning"):
-        compare([studies[0], study])  # "blocked" is a share in both, of descents and of time
+        side_by_side([studies[0], study])  # "blocked" is a share in both, of descents and of time
 
 
 def test_parameters_of_two_cards_that_are_called_alike_are_two_keys():

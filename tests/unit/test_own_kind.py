@@ -107,9 +107,9 @@ def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
     (swept,) = (tmp_path / "sweeps").glob("alone-*")
     status, out, err = asked("compare", one, str(swept), "--json")
     assert status == 0, err
-    waits = [row for row in json.loads(out)["rows"] if row["metric"] == "wait"]
-    assert [row["point"] for row in waits] == [{"load": 0.5}]
-    assert waits[0]["changes"][1]["value"] == 1
+    found = json.loads(out)
+    assert found["points"] == [{"point": 0, "load": 0.5}]
+    assert [row["change"] for row in found["rows"] if row["metric"] == "wait"] == [None, 1]
     status, out, err = asked("compare", "queue", str(swept), "--report", "beside.md")
     assert status == 0, err
     assert "| 0.5 | wait, services |" in (tmp_path / "beside.md").read_text("utf-8")

@@ -4,13 +4,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dvsim.contract.load import load
 from dvsim.session import run_scenarios
-from dvsim.study.compare import compare, in_common, interval_notes, side_by_side
 from dvsim.table import estimate
-from dvsim.table.estimate import Change, change
+from dvsim.table.compare import compare, in_common, interval_notes, side_by_side
+from dvsim.table.estimate import change
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
 
@@ -142,13 +143,41 @@ def test_nothing_is_divided_by_nothing():
 
 def test_shares_and_zeros_are_subtracted():
     ones, none = {1: 1.0, 2: 1.0}, {1: 0.0, 2: 0.0}
-    assert side_by_side([ones, none], [True, True]).changes[1] == Change(
-        "difference", -1, -1, -1, "paired"
-    )
-    assert side_by_side([none, none], [True, True]).changes[1].text() == "+0"
-    assert side_by_side([ones, ones], [True, True], share=True).changes[1].kind == "difference"
-    assert side_by_side([ones, ones], [True, True]).changes[1].text() == "1"
-    assert side_by_side([ones, {}], [True, True]).values[1] is None
+    assert joined(ones, none)[1:] == ("difference", -1, -1, -1, "paired", "falls")
+    assert joined(none, none)[1:] == ("difference", 0, 0, 0, "paired", "equal")
+    assert joined(ones, ones, unit="1")[1:] == ("difference", 0, 0, 0, "paired", "equal")
+    assert joined(ones, ones)[1:] == ("ratio", 1, 1, 1, "paired", "equal")
+    value, kind, *_, verdict = joined(ones, {})
+    assert math.isnan(value) and kind == verdict == ""
+
+
+def test_it_is_one_join_of_long_tables():
+    few, many = long({1: 10.0, 2: 12.0, 3: 11.0}), long({1: 21.0, 2: 23.0, 3: 22.0, 4: 90.0})
+    only = long({1: 1.0}).assign(metric="other")
+    (row,) = compare(few, many, common=True).itertuples()
+    assert (row.kind, row.by, row.verdict, row.n) == ("ratio", "paired", "rises", 4)
+    assert row.change == pytest.approx((21 / 10 * 23 / 12 * 22 / 11) ** (1 / 3))
+    (apart,) = compare(few, many, common=False).itertuples()
+    assert (apart.by, apart.verdict) == ("Welch", "open") and apart.change_low < 1
+    both = compare(few, pd.concat([many, only]), common=True)
+    assert both["metric"].tolist() == ["rate", "other"] and both["kind"].tolist() == ["ratio", ""]
+    below = compare(long({1: -1.0, 2: -1.1}), long({1: -2.0, 2: -2.2}), common=True)
+    assert below["change"].tolist() == [pytest.approx(2)] and below["by"].tolist() == [""]
+    fewer = few.drop(columns="component")
+    assert len(compare(fewer, fewer, on=["metric"], common=True)) == 1
+
+
+def long(each, unit="1/s"):
+    """Return one value of each replication as a long table."""
+    rows = [(0, "system", "rate", unit, True, number, value) for number, value in each.items()]
+    columns = ["point", "component", "metric", "unit", "signed", "replication", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def joined(first, other, unit="1/s"):
+    (row,) = compare(long(first, unit), long(other, unit), common=True).itertuples()
+    changes = row.kind, row.change, row.change_low, row.change_high, row.by, row.verdict
+    return row.value, *changes
 
 
 @pytest.fixture(scope="module")
@@ -161,24 +190,24 @@ def sockets():
 
 def test_real_runs_with_one_seed_are_paired_and_nearer(sockets):
     one, two = sockets
-    found = compare([one, two])
+    found = side_by_side([one, two])
     assert in_common([one, two]) == [True, True]
-    assert list(interval_notes([one, two])) == [
+    assert list(interval_notes(found)) == [
         "2/1: paired over replications: seed 1 drew the same numbers for both"
     ]
-    apart = compare([one, replace(two, seed=3)])  # as if nothing were known of the draws
+    apart = side_by_side([one, replace(two, seed=3)])  # as if nothing were known of the draws
     pairs, welch = (mean_of_pieces(one) for one in (found, apart))
     assert (pairs.by, welch.by) == ("paired", "Welch")
-    assert pairs.value == pytest.approx(welch.value)
-    assert 1.5 < pairs.low < pairs.high < 2.5
-    assert pairs.high / pairs.low - 1 < 0.5 * (welch.high / welch.low - 1)
+    assert pairs.change == pytest.approx(welch.change)
+    assert 1.5 < pairs.change_low < pairs.change_high < 2.5
+    widths = [one.change_high / one.change_low - 1 for one in (pairs, welch)]
+    assert widths[0] < 0.5 * widths[1]
 
 
 def mean_of_pieces(found):
-    for row in found.rows:
-        if (row.column, row.reading, row.metric) == ("r1", "pieces", "mean"):
-            return row.changes[1]
-    return None
+    rows = found.rows.query("component == 'r1' and metric == 'pieces.mean' and result == 2")
+    (row,) = rows.itertuples()
+    return row
 
 
 def test_pairing_does_not_lie():
@@ -203,7 +232,6 @@ def test_an_emulated_run_shares_nothing(sockets):
     one, two = sockets
     emulated = replace(two, backend="emu")
     assert in_common([one, emulated]) == [True, False]
-    assert list(interval_notes([one, emulated])) == ["2/1: of independent runs, by Welch"]
-    assert list(interval_notes([one, replace(two, replications=3)])) == [
-        "2/1: no interval, 5 and 3 replications"
+    assert list(interval_notes(side_by_side([one, emulated]))) == [
+        "2/1: of independent runs, by Welch"
     ]

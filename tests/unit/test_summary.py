@@ -271,17 +271,19 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     from dvsim.kinds.rabbitmq.point_numbers import point_numbers
     from dvsim.report.groups import grouped
     from dvsim.report.run_tables import rates_of
-    from dvsim.study.compare import compare
+    from dvsim.table.compare import side_by_side
     from dvsim.table.estimate import estimate
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
     rate = estimate(run.rates.values())
     swept = point_numbers(run.scenario, run.summary_columns)
-    compared = compare([run, run]).rows[0].values[0]
+    compared = side_by_side([run, run]).rows.iloc[0]
     reported = rates_of(grouped([run])[0].entries[0]).messages
     assert compared.value == pytest.approx(rate.value)
     assert compared.high - compared.value == pytest.approx(rate.half)
-    assert swept.results["delivered_rate"] == pytest.approx(tuple(compared))
+    assert swept.results["delivered_rate"] == pytest.approx(
+        (compared.value, compared.low, compared.high)
+    )
     assert reported == pytest.approx(rate.value)
     assert (run.rate.value, run.rate.half) == pytest.approx((rate.value, rate.half))
     payload = swept.results["payload_rate"]
@@ -296,13 +298,13 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     from dvsim.contract.find import kind_of
     from dvsim.contract.load import load
     from dvsim.session import run_scenarios
-    from dvsim.study.compare import compare
     from dvsim.study.stages import stages_of
     from dvsim.study.summary import by_counter
     from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
     from dvsim.study.swept_points import SweptPoints
+    from dvsim.table.compare import side_by_side
 
     replications = 4
     scenario = load("h3/dv-2048", ["workload.messages=4000"])
@@ -320,14 +322,15 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     per_replication = each.groupby("component").max().mean(axis=1)
     assert (per_replication > 1.001 * per_instance).sum() >= 3  # or nothing is tested
 
-    compared = {row.metric: row for row in compare([SweptPoints(swept), SweptPoints(swept)]).rows}
+    rows = side_by_side([SweptPoints(swept), SweptPoints(swept)]).rows
+    compared = rows.set_index(["metric", "result"])[["value", "low", "high"]]
     printed = by_counter(alone.estimates())
     for stage, expected in per_instance.items():
         name = f"busy_{stage}"
         in_sweep = tuple(swept.table[[name, f"{name}_low", f"{name}_high"]].iloc[0])
         assert in_sweep[0] == pytest.approx(expected)
-        assert tuple(compared[name].values[0]) == pytest.approx(in_sweep)
-        assert tuple(compared[name].values[1]) == pytest.approx(in_sweep)
+        assert tuple(compared.loc[name, 1]) == pytest.approx(in_sweep)
+        assert tuple(compared.loc[name, 2]) == pytest.approx(in_sweep)
         assert np.mean(kind.values(name, readings)) == pytest.approx(expected)  # of `limit`
         assert in_sweep in [
             pytest.approx(tuple(found)) for key, found in printed.items() if key[0] == stage

@@ -9,13 +9,12 @@ from itertools import pairwise
 from dvsim.kinds.study import halves_of
 from dvsim.kinds.switch.result import Study
 from dvsim.scenario.spec import point_text
-from dvsim.study.matching import matching_keys
-from dvsim.study.measured import PointKeys
 from dvsim.study.number_text import fixed_text
 from dvsim.study.points import flow_text
 from dvsim.study.points_text import key_text
 from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
+from dvsim.table.match import PointKeys, matching_keys
 
 INDENT = "  "
 COLUMNS = {
