@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dvsim.evidence.verdicts import Validation
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 SCALE = float(os.environ.get("DVSIM_ANALYSIS_SCALE", "1"))
 """Multiplies the messages of the runs of the paper's experiment; everything else is short."""
@@ -64,7 +64,7 @@ class Text(str):
         return str(self)
 
 
-def pick(study: PointsStudy, metric: str, **keys: object) -> pd.DataFrame:
+def pick(study: Result, metric: str, **keys: object) -> pd.DataFrame:
     """Return the estimates of a metric at the points with these keys, in the order of the study."""
     table = study.estimates()
     table = table[table["metric"] == metric]

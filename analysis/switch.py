@@ -26,7 +26,7 @@ from house import (
 )
 
 import dvsim
-from dvsim.study.points import PointsStudy
+from dvsim.table.result import Result
 
 NAMES = ("zero-load", "saturation", "fixed-ports", "angles", "butterfly", "butterfly-all")
 LARGE = {"saturation": SHORT if SHORT == 1 else 0.1}  # many packets in few slots
@@ -39,11 +39,11 @@ validation = dvsim.validate(*studies.values())
 CROSSINGS = ("brc", "random", "xor")
 
 
-def theory(name: str, metric: str, study: PointsStudy) -> pd.DataFrame:
+def theory(name: str, metric: str, study: Result) -> pd.DataFrame:
     """Return what a theory says at each point of a study."""
     table = study.theory
     rows = table[(table["name"] == name) & (table["metric"] == metric)].set_index("point")["value"]
-    return study.keys().assign(value=rows).dropna(subset="value")
+    return study.points.assign(value=rows).dropna(subset="value")
 
 
 # %% [markdown]

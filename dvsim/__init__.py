@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from dvsim.kinds import replay
     from dvsim.scenario.override import Override
     from dvsim.scenario.spec import Spec
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.sweep_table import SweepResult
+    from dvsim.table.result import Result
 
 __all__ = [
     "ArgumentError",
@@ -110,10 +110,10 @@ def run(
     backend: str | Emulation = "sim",
     scale: float | None = None,
     **overrides: object,
-) -> Run | PointsStudy:
+) -> Run | Result:
     """Run a scenario in memory and return the run; nothing is written.
 
-    A scenario of a switch or network alone gives a `dvsim.kinds.switch.result.Study`.
+    A scenario of a system gives a `Run`, any other a `dvsim.table.result.Result`.
 
     Args:
         scenario: A name, a path, or what `load` returned.
@@ -264,7 +264,7 @@ def _path(keyword: str) -> tuple[str, ...]:
     return tuple(keyword.replace("__", ".").split("."))
 
 
-def validate(*runs: Run | PointsStudy) -> Validation:
+def validate(*runs: Run | Result) -> Validation:
     """Compare runs with the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 

@@ -8,11 +8,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from dvsim.contract.kind import Keys, Metric, Order
+from dvsim.contract.kind import Keys, Order
 from dvsim.core.observer import Observer
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario.fields import Number, Varied, Vary, Whole
 from dvsim.scenario.spec import Spec, Table
+from dvsim.table.metrics import Metric
 
 US = 10**6  # picoseconds, in which timelines count
 Load = Annotated[Number, Field(gt=0, lt=1, description="customers per service")]

@@ -16,7 +16,7 @@ from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.swept_points import Result
+    from dvsim.study.swept_points import Compared
     from dvsim.table.compare import Comparison
 
 
@@ -66,7 +66,7 @@ def compare(
         say(f"report: {report}")
 
 
-def _changed(result: Result) -> bool:
+def _changed(result: Compared) -> bool:
     from dvsim.study.changes import changes_of
     from dvsim.study.swept_points import SweptPoints
 

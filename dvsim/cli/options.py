@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 
 MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
@@ -283,7 +283,7 @@ class RunOptions:
         backend: str | Emulation = "sim",
         precision: float | None = None,
         scale: float | None = None,
-    ) -> list[Run | PointsStudy]:
+    ) -> list[Run | Result]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
         from dvsim.session import run_scenarios
         from dvsim.study.arguments import DEFAULT_REPLICATIONS
@@ -313,7 +313,7 @@ class RunOptions:
         }
 
     def write_report(
-        self, runs: Sequence[Run | PointsStudy], validation: Validation | None
+        self, runs: Sequence[Run | Result], validation: Validation | None
     ) -> list[Path]:
         """Write the report about all runs, if one was asked for; return its files."""
         if self.report is None:
@@ -323,13 +323,13 @@ class RunOptions:
 
 def run_telling(
     scenarios: Sequence[Spec],
-    more: Callable[[Sequence[Run | PointsStudy]], Sequence[bool]],
+    more: Callable[[Sequence[Run | Result]], Sequence[bool]],
     **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
-) -> list[Run | PointsStudy]:
+) -> list[Run | Result]:
     """Run scenarios with as many replications as `more` asks for, and say what goes on and why."""
     from dvsim.session import run_scenarios
 
-    def told(results: Sequence[Run | PointsStudy]) -> Sequence[bool]:
+    def told(results: Sequence[Run | Result]) -> Sequence[bool]:
         added = more(results)
         if any(added):
             times = max(result.replications for result in results)
@@ -344,7 +344,7 @@ def run_telling(
 
 def write_page(
     path: Path,
-    results: Sequence[Run | PointsStudy],
+    results: Sequence[Run | Result],
     validation: Validation | None,
     command: str,
     form: str | None = None,

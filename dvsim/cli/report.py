@@ -14,9 +14,9 @@ from dvsim.cli.terminal import say
 from dvsim.errors import Argument, ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
-    from dvsim.study.swept_points import Result
+    from dvsim.study.swept_points import Compared
+    from dvsim.table.result import Result
 
 
 @click.command("report")
@@ -80,7 +80,7 @@ def report(
         for path in write_sweep(page, swept[0].swept, form):
             say(path)
         return
-    runs = cast("list[Run | PointsStudy]", results)
+    runs = cast("list[Run | Result]", results)
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
         run
@@ -92,7 +92,7 @@ def report(
         say(path)
 
 
-def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
+def _check_alone(results: Sequence[Compared], sensitivity: Path | None) -> None:
     from dvsim.table.compare import sort_of
 
     if sensitivity is not None:

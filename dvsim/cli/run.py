@@ -19,10 +19,10 @@ from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.table import Table
     from dvsim.study.whatif import Answer
+    from dvsim.table.result import Result
 
 
 @click.command()
@@ -120,13 +120,13 @@ def _print_answers(found: Sequence[Answer]) -> None:
         say("")
 
 
-def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
+def _print(results: Sequence[Run | Result], *, verbose: bool) -> None:
     from dvsim.contract.find import kind_named
 
     for name, group in groupby(results, key=lambda result: result.scenario.KIND):
         kind, some = kind_named(name), list(group)
         if kind.studies:
-            for study in cast("list[PointsStudy]", some):
+            for study in cast("list[Result]", some):
                 lines = kind.lines(study) if verbose else kind.answers([study])
                 _tell(_answer_first(study, lines))
                 if verbose:
@@ -140,7 +140,7 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
             _tell(kind.answers(some))
 
 
-def _answer_first(study: PointsStudy, lines: Iterator[str | Table]) -> Iterator[str | Table]:
+def _answer_first(study: Result, lines: Iterator[str | Table]) -> Iterator[str | Table]:
     from dvsim.report.axes import Sweep
     from dvsim.report.study_sentences import saturation_sentence
 

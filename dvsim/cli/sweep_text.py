@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.plain_text import wrapped
 from dvsim.contract.find import kind_of
 from dvsim.errors import PointsFailed, ScenarioError, nearest
-from dvsim.study.points import finite
 from dvsim.study.stopping import LEAST
 from dvsim.study.stopping import MOST as MOST_TIMES
 from dvsim.study.sweep_table import SweepResult, short_names
 from dvsim.study.sweeps.trials import PointTrial, Refused
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Table
+from dvsim.table.result import finite
 
 if TYPE_CHECKING:
     from pathlib import Path

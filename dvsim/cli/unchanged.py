@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
     from dvsim.study.table import Table
+    from dvsim.table.result import Result
 
-Pair = tuple["Run | PointsStudy", "Run | PointsStudy"]
+Pair = tuple["Run | Result", "Run | Result"]
 """A changed result, and the one of the unchanged scenario."""
 
 
 def pairs_of(
     options: RunOptions,
-    results: Sequence[Run | PointsStudy],
+    results: Sequence[Run | Result],
     backend: str | Emulation,
     *,
     baseline: bool,
@@ -75,7 +75,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
             yield f"{changes_of(run.scenario).name}: {text}"
 
 
-def _compared(base: Run | PointsStudy, changed: Run | PointsStudy) -> Iterator[str | Table]:
+def _compared(base: Run | Result, changed: Run | Result) -> Iterator[str | Table]:
     from dvsim.report.comparison import comparison_sections
     from dvsim.report.terminal import lines
     from dvsim.table.compare import side_by_side
@@ -91,7 +91,7 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
     return {"baseline": entries} if entries else {}
 
 
-def _pair_json(run: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
+def _pair_json(run: Run | Result, base: Run | Result) -> dict[str, Any]:
     from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.table.compare import rate_ratio, side_by_side
@@ -117,7 +117,7 @@ def _base_of(scenario: Spec) -> Spec | None:
 
 
 def _kept(
-    options: RunOptions, run: Run | PointsStudy, base: Spec, backend: str | Emulation
+    options: RunOptions, run: Run | Result, base: Spec, backend: str | Emulation
 ) -> Pair | None:
     from dvsim.contract.kind import How
     from dvsim.study.arguments import backend_of

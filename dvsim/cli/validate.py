@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.sampled import Sampled
     from dvsim.scenario.spec import Spec
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 CAMPAIGN = "/validation"
 """How the name of the campaign of a source ends, such as ``h3/validation``."""
@@ -132,7 +132,7 @@ def _validate(
 
 def _run(
     scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
-) -> list[Run | PointsStudy]:
+) -> list[Run | Result]:
     from dvsim.evidence.undecided import STEPS, open_verdicts
 
     if options.replications is not None:
@@ -171,7 +171,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
 
 
 def _print(
-    validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions, *, verbose: bool
+    validation: Validation, runs: Sequence[Run | Result], options: RunOptions, *, verbose: bool
 ) -> None:
     from dvsim.evidence.overview import miss_table, overview
     from dvsim.evidence.published.goals import goals
@@ -193,7 +193,7 @@ def _print(
         say(f"kept in {options.out}; --verbose prints each statistic, column and claim")
 
 
-def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> str:
+def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
     """Say how many replications the verdicts rest on."""
     from dvsim.study.number_text import counted
 
@@ -203,7 +203,7 @@ def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> s
     return text if asked is not None else text + more
 
 
-def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
+def _json(validation: Validation, runs: Sequence[Run | Result]) -> str:
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
     from dvsim.study.manifest import asked_json

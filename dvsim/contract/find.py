@@ -11,10 +11,11 @@ import importlib
 from functools import cache
 
 from dvsim.contract import OWN
-from dvsim.contract.kind import Kind, Metric, Own
+from dvsim.contract.kind import Kind, Own
 from dvsim.errors import ScenarioError, nearest
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.spec import Spec
+from dvsim.table.metrics import Metric
 
 GROUP = "dvsim.kinds"
 DEFAULT = "rabbitmq"  # the kind of a file without a key ``kind``, unless another recognises it

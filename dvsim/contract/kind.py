@@ -21,6 +21,7 @@ from dvsim.errors import Fault
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import UNSETTLED
+from dvsim.table.metrics import Metric
 
 EMULATED = "emu"  # the backend of emulated results of any kind, as manifests name it
 
@@ -95,35 +96,6 @@ class Job:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-class Metric(NamedTuple):
-    """A number of a result, described once for tables, pages and figures.
-
-    Attributes:
-        unit: ``1`` of a plain number, ``%`` of a share that is written in per cent.
-        label: As people call it; empty takes its name.
-        reading: What it is, to begin a sentence on how to read a figure; empty takes the label.
-        axis: Its unit on an axis, where that needs other words than `unit`.
-        written: Its unit behind a figure in a text; None takes `unit`.
-        shown: Whether a table for people has it.
-        signed: Whether it may be negative. The interval of one that may not ends at 0.
-        of: The formula, from a result to its mean; None of what `replicate` gives by its name.
-    """
-
-    unit: str
-    label: str = ""
-    reading: str = ""
-    axis: str = ""
-    written: str | None = None
-    shown: bool = False
-    signed: bool = True
-    of: Callable[[Any], float] | None = None
-
-
-def unsigned(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Return metrics of which none may be negative."""
-    return {name: metric._replace(signed=False) for name, metric in metrics.items()}
-
-
 class Reading(Protocol):
     """What one replication of a point gave."""
 
@@ -168,7 +140,6 @@ class Kind:
         studies: Whether its results are studies, see `dvsim.kinds.points`.
         emulated: Whether backend emu, real programs, can run them, too.
         always: Whether every run has every metric; a missing one was not asked for then.
-        brief_table: The one of `tables` from which `point_numbers` takes the numbers of a result.
         registry: Every metric of its results, by name.
         calibration: ``MODULE:NAME`` of a function that makes cards of emulated runs and takes what
             `dvsim.evidence.calibration.calibrate` takes; empty if there is none.
@@ -185,7 +156,6 @@ class Kind:
     studies: ClassVar[bool] = False
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
-    brief_table: ClassVar[str] = "points"
     registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
     calibration: ClassVar[str] = ""
@@ -334,11 +304,16 @@ class Kind:
         """Return at which fidelity a result was simulated, in words; None if there is only one."""
         return None
 
-    def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
-        """Return the columns of `brief_table` of a result."""
+    @property
+    def brief_tables(self) -> Sequence[str]:
+        """Those of `tables` from which `point_numbers` takes the numbers of a result."""
         raise NotImplementedError
 
-    def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+    def brief(self, result: Own) -> Mapping[str, Any]:
+        """Return the `brief_tables` of a result, by name."""
+        raise NotImplementedError
+
+    def point_numbers(self, scenario: Own, tables: Mapping[str, Any]) -> list[Any]:
         """Return the numbers of each point, as `dvsim.study.point_numbers.PointNumbers`."""
         raise NotImplementedError
 

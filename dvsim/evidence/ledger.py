@@ -22,8 +22,8 @@ from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
 from dvsim.study.number_text import joined
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
 ENOUGH = 55  # confirmed claims were the goal
@@ -61,7 +61,7 @@ The last column says whether the value is a prediction:
 """
 
 
-Runner = Callable[..., Sequence[Run | PointsStudy]]
+Runner = Callable[..., Sequence[Run | Result]]
 """Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""
 
 MESSAGES = 200  # of an iteration, over both receivers

@@ -26,17 +26,17 @@ from dvsim.evidence.statistics import agrees, log_error, within
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.scenario.reference import published_transports
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.stopping import VERDICT_STEPS, deciding
 from dvsim.table.estimate import Estimate
+from dvsim.table.result import Result
 
 STEPS = VERDICT_STEPS
 
 Holds = Callable[[float], bool]
 
 
-def open_verdicts(results: Sequence[Run | PointsStudy], more: Iterable[Source] = ()) -> list[bool]:
+def open_verdicts(results: Sequence[Run | Result], more: Iterable[Source] = ()) -> list[bool]:
     """Return for each result whether a verdict rests on it that is not decided yet.
 
     Args:
@@ -47,7 +47,7 @@ def open_verdicts(results: Sequence[Run | PointsStudy], more: Iterable[Source] =
     return [result.scenario.name in names for result in results]
 
 
-def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> frozenset[str]:
+def undecided(validation: Validation, runs: Iterable[Run | Result]) -> frozenset[str]:
     """Return the names of the scenarios on which verdicts rest that are not decided.
 
     Args:

@@ -8,8 +8,8 @@ from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.claims.source import Source, sources
 from dvsim.evidence.published.compare import compare
 from dvsim.evidence.verdicts import Reading, Split, Validation
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.table.result import Result
 
 
 def claimed(more: Iterable[Source] = ()) -> frozenset[str]:
@@ -35,7 +35,7 @@ class Tally:
 
 
 def validate(
-    runs: Iterable[Run | PointsStudy],
+    runs: Iterable[Run | Result],
     emulated: Iterable[Run] = (),
     emulated_by: str | None = None,
     more: Iterable[Source] = (),

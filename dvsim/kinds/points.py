@@ -6,19 +6,21 @@ heavy is imported here: a scenario is read and shown without any library that ru
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.contract.kind import Job, Kind, Own, Plain, Reading
 from dvsim.errors import Fault
 from dvsim.scenario.document import Document
+from dvsim.study.point_numbers import note_of
+from dvsim.table.metrics import VALUES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dvsim.kinds.study import Done
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 
 class PointsKind(Kind):
@@ -27,10 +29,11 @@ class PointsKind(Kind):
     studies = True
     # What a reading counts, and that a second in words, for the progress; empty for nothing.
     work: ClassVar[tuple[str, str]] = ("", "")
-    # The class of its studies, and what yields one as people read it, each as ``MODULE:NAME``:
-    # they are imported when they are needed.
-    study: ClassVar[str] = "dvsim.study.points:PointsStudy"
+    # What yields a result as people read it, as ``MODULE:NAME``: imported when it is needed.
     text: ClassVar[str] = "dvsim.study.points_text:lines_of"
+    # The tables that a result has besides its values, with the types of their columns; one with
+    # the name ``runs`` says of each replication its fidelity, errors and notes.
+    sides: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -38,16 +41,24 @@ class PointsKind(Kind):
         return {name: metric.unit for name, metric in self.registry.items()}
 
     @property
-    def result(self) -> type[PointsStudy]:
-        """The class of its studies."""
-        study: type[PointsStudy] = resolve_name(self.study)
-        return study
+    def result(self) -> Callable[..., Result]:
+        """What makes a result of its tables."""
+        from dvsim.table.result import Result
+
+        def made(values: pd.DataFrame, **known: Any) -> Result:  # noqa: ANN401
+            sides = {name: known.pop(name) for name in self.sides}
+            return Result(values=values, sides=sides, **known)
+
+        return made
 
     @property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
-        """The tables of a study, by name, with the types of their columns."""
-        numbers = dict.fromkeys(self.units, "float64")
-        return {"points": {"point": "int32", "replication": "int16"} | numbers}
+        """The tables of a result, by name, with the types of their columns."""
+        return {"values": VALUES, **self.sides}
+
+    def kept(self, result: Own) -> Mapping[str, pd.DataFrame]:
+        """Return its values and sides."""
+        return {"values": result.values, **result.sides}
 
     def metrics(self, scenario: Own) -> Mapping[str, str]:
         """Return the metrics with their units."""
@@ -72,16 +83,54 @@ class PointsKind(Kind):
     def gathered(
         self, scenario: Own, seed: int, runs: Sequence[Done]
     ) -> Mapping[str, pd.DataFrame]:
-        """Return the tables of the runs of a scenario."""
-        from dvsim.kinds.study import points_of
+        """Return the `sides` of the runs of a scenario."""
+        return {}
 
-        return {"points": points_of(self, runs)}
+    def over_replications(self, result: Own) -> Mapping[str, pd.DataFrame]:
+        """Return the sides of a result over all its replications."""
+        return dict(result.sides)
+
+    def drawn(self, result: Own) -> Sequence[str]:
+        """Return the metrics that say something about a result, as figures have them."""
+        shown: Sequence[str] = result.SHOWN
+        return shown
+
+    def listed(self, result: Own) -> Sequence[str]:
+        """Return the metrics that the text of a result has."""
+        shown: Sequence[str] = result.SHOWN
+        return shown
+
+    def notes(self, result: Own) -> dict[int, str]:
+        """Return by point why it has not settled; points that have settled are absent."""
+        if "runs" not in result.sides:
+            return {}
+        texts = result.sides["runs"].groupby("point")["notes"].agg(list).map(note_of)
+        return {int(point): text for point, text in texts.items() if text}
+
+    def axes(self, scenario: Own, keys: pd.DataFrame) -> pd.DataFrame:
+        """Keep one of the keys that were varied together: the first that tells the points apart.
+
+        `FOREMOST` of the scenario comes before the others.
+        """
+        independent = keys
+        for group in scenario.vary:
+            names = [name for name in group if name in keys]
+            distinguishing = [name for name in names if keys[name].nunique() == len(group[name])]
+            if len(names) > 1 and distinguishing:
+                foremost = scenario.FOREMOST
+                chosen = foremost if foremost in distinguishing else distinguishing[0]
+                independent = independent.drop(columns=[name for name in names if name != chosen])
+        return independent
+
+    def levels(self, scenario: Own, metric: str, key: str | None) -> list[tuple[float, str]]:
+        """Return the published levels of a metric along a key, each with what it is."""
+        return []
 
     def known(self, scenario: Own) -> dict[str, Any]:
         """Return what else a manifest says; JSON types."""
         return {}
 
-    def made(self, scenarios: Sequence[Own], job: Job) -> Generator[PointsStudy, None, None]:
+    def made(self, scenarios: Sequence[Own], job: Job) -> Generator[Result, None, None]:
         """Run scenarios and yield the study of each; otherwise as `Kind.made`."""
         from dvsim.kinds.study import studies
 
@@ -92,15 +141,20 @@ class PointsKind(Kind):
         lines: Iterator[Any] = resolve_name(self.text)(result)
         return lines
 
-    def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
-        """Return the columns of the points."""
-        return {str(name): result.points[name].tolist() for name in result.points.columns}
+    @property
+    def brief_tables(self) -> Sequence[str]:
+        """Values, and what is said of the runs."""
+        return [name for name in ("values", "runs") if name in self.tables]
 
-    def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+    def brief(self, result: Own) -> Mapping[str, pd.DataFrame]:
+        """Return them."""
+        return {name: self.kept(result)[name] for name in self.brief_tables}
+
+    def point_numbers(self, scenario: Own, tables: Mapping[str, pd.DataFrame]) -> list[Any]:
         """Return the metrics of each point."""
         from dvsim.study.point_numbers import of_points
 
-        return of_points(scenario, table, self.units)
+        return of_points(scenario, tables, self.units)
 
     @property
     def first(self) -> Sequence[str]:
@@ -119,5 +173,4 @@ class PointsKind(Kind):
 
     def value(self, result: Own, point: int, name: str) -> float:
         """Return the mean of a metric over the replications of a point."""
-        points = result.points
-        return float(points[points["point"] == point][name].mean())
+        return float(result.wide[result.wide["point"] == point][name].mean())

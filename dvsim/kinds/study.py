@@ -12,6 +12,7 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from dvsim.contract.find import kind_of
@@ -21,7 +22,8 @@ from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
 from dvsim.study.manifest import build_manifest
-from dvsim.study.points import PointsStudy
+from dvsim.table.metrics import VALUES
+from dvsim.table.result import Result
 
 if TYPE_CHECKING:
     from dvsim.kinds.points import PointsKind
@@ -47,9 +49,7 @@ class Done(NamedTuple):
     work_s: float
 
 
-def studies(
-    kind: PointsKind, scenarios: Sequence[Spec], job: Job
-) -> Generator[PointsStudy, None, None]:
+def studies(kind: PointsKind, scenarios: Sequence[Spec], job: Job) -> Generator[Result, None, None]:
     """Run scenarios of one kind and yield the study of each; see `Kind.made`."""
     how = job.how
     groups = [list(_tasks(kind, own, how)) for own in scenarios]
@@ -88,19 +88,22 @@ def run_task(task: Task) -> list[Done]:
     return done
 
 
-def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFrame:
-    """Return the table of points; `more` are fields of readings that it has, too."""
-    rows = [
-        {"point": run.point, "replication": run.replication}
-        | {name: getattr(run.reading, name) for name in more}
-        | dict(run.reading.metrics)
-        for run in runs
-    ]
-    columns = dict(kind.tables["points"])
-    return pd.DataFrame(rows, columns=list(columns)).astype(columns)
+def values_of(kind: PointsKind, runs: Sequence[Done]) -> pd.DataFrame:
+    """Return the metrics of runs as rows, with the columns of `VALUES`."""
+    names = list(kind.units)
+    columns = {
+        "point": np.repeat([run.point for run in runs], len(names)),
+        "replication": np.repeat([run.replication for run in runs], len(names)),
+        "iteration": 0,
+        "component": "",
+        "instance": 0,
+        "metric": names * len(runs),
+        "value": [run.reading.metrics.get(name, np.nan) for run in runs for name in names],
+    }
+    return pd.DataFrame(columns).astype(dict(VALUES))
 
 
-def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
+def halves_of(study: Result) -> dict[tuple[int, str], tuple[float, float]]:
     """Return by point and metric the value and half of its 95 % interval."""
     rows = study.estimates()[["point", "metric", "value", "high"]].itertuples(index=False)
     return {(point, metric): (value, high - value) for point, metric, value, high in rows}
@@ -126,14 +129,14 @@ def study_of(
     job: Job,
     runs: Sequence[Done],
     **facts: Any,  # noqa: ANN401 - JSON types
-) -> PointsStudy:
+) -> Result:
     """Return the study of runs that have just finished; `facts` are for its manifest."""
     counted, _ = kind.work
     known = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
     known |= kind.known(scenario) | facts
     manifest = manifest_of(scenario, job, sum(run.work_s for run in runs), known)
-    tables = kind.gathered(scenario, job.how.seed, runs)
-    return kind.result(scenario, job.how.seed, job.how.replications, None, manifest, **tables)
+    asked = (scenario, job.how.seed, job.how.replications, None, manifest)
+    return Result(*asked, values_of(kind, runs), kind.gathered(scenario, job.how.seed, runs))
 
 
 def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from dvsim.scenario.units import is_number, value_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.study.points import PointsStudy
     from dvsim.study.swept_points import SweptPoints
+    from dvsim.table.result import Result
 
 Course = tuple[tuple[float, float], ...]
 """Places on the axis with the value there, in order of the axis."""
@@ -87,10 +87,10 @@ class Sweep:
         groups: One line each.
     """
 
-    def __init__(self, study: PointsStudy | SweptPoints, axis: str | None = None) -> None:
+    def __init__(self, study: Result | SweptPoints, axis: str | None = None) -> None:
         self.study = study
         self.joins = axis is None
-        keys = study.keys()
+        keys = study.points
         lengths = [key for key in study.kind.Spec.lengths() if key in keys]  # these name no point
         keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
         keys = study.axes(keys)

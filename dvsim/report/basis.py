@@ -14,7 +14,7 @@ from dvsim.study.table import Cell, Table, number, table_of
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.types import Card, Parameter
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 # from the weakest; what is published or measured is not listed
 WEAK = ("assumed", "unverified", "calibrated")
@@ -61,7 +61,7 @@ def claims_table(validation: Validation) -> Table:
 
 
 def origin_table(
-    results: Sequence[Run | PointsStudy], names: Sequence[Mapping[str, str]], name: str = "manifest"
+    results: Sequence[Run | Result], names: Sequence[Mapping[str, str]], name: str = "manifest"
 ) -> Table:
     """Tabulate where each result came from; `names` has the cells that name each."""
     return table_of(
@@ -110,12 +110,12 @@ def cards_table(runs: Sequence[Run]) -> Table:
     return table_of("cards", caption, rows)
 
 
-def used_cards(run: Run | PointsStudy) -> list[Card]:
+def used_cards(run: Run | Result) -> list[Card]:
     """Return the cards that a run or study uses; a switch alone has none."""
     return [card for _, card in run.scenario.used_cards()]
 
 
-def parameters_table(runs: Sequence[Run | PointsStudy], called: str = "parameters") -> Table:
+def parameters_table(runs: Sequence[Run | Result], called: str = "parameters") -> Table:
     """Tabulate the parameters that nobody published or measured.
 
     Those of the cards that set the pace of a run come first, then the weakest. A parameter that
@@ -163,7 +163,7 @@ def users(names: Sequence[str], total: int) -> Cell:
     return Cell(text, raw=" ".join(dict.fromkeys(names)))
 
 
-def pace_cards(result: Run | PointsStudy) -> set[str]:
+def pace_cards(result: Run | Result) -> set[str]:
     """Name the card that holds the numbers of the busiest stage of a run."""
     counted = [run for run in runs_of([result]) if run.backend != "emu"]
     busy = [(run, stage) for run in counted if (stage := busiest(run.counters)) is not None]
@@ -171,7 +171,7 @@ def pace_cards(result: Run | PointsStudy) -> set[str]:
     return {card.name for card in cards if card is not None}
 
 
-def commands_of(runs: Sequence[Run | PointsStudy], command: str | None) -> list[str]:
+def commands_of(runs: Sequence[Run | Result], command: str | None) -> list[str]:
     """Give the commands that repeat the page: those that made the runs, then the page's own."""
     made = [run.manifest.get("command") or [] for run in runs]
     texts = [line if isinstance(line, str) else shlex.join(map(str, line)) for line in made]

@@ -16,9 +16,9 @@ from dvsim.report.result_page import report_page
 from dvsim.report.sweep_page import swept_page
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.study.folder import read_checked
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.table.compare import Comparison
+from dvsim.table.result import Result
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -40,7 +40,7 @@ def format_of(path: Path) -> str:
 
 def write_results(
     path: Path,
-    results: Sequence[Run | PointsStudy],
+    results: Sequence[Run | Result],
     validation: Validation | None = None,
     command: str | None = None,
     form: str | None = None,
@@ -97,7 +97,7 @@ def write_figures(path: Path, drawings: Sequence[Drawing]) -> list[Path]:
 
 
 def render_report(
-    results: Sequence[Run | PointsStudy],
+    results: Sequence[Run | Result],
     validation: Validation | None = None,
     command: str | None = None,
     more: Sequence[Drawing] = (),

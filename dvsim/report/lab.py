@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from dvsim.evidence.lab.criteria import Criterion
     from dvsim.evidence.lab.data import LabData
     from dvsim.evidence.lab.judge import Judged
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
 MOST_FIGURES = 12  # cases that have figures of their own; tables have all
 
 
 def lab_page(
-    runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData, command: str | None = None
+    runs: Sequence[Run | Result], judged: Judged, data: LabData, command: str | None = None
 ) -> Page:
     """Return the page about measurements beside what was simulated; `command` is what makes it."""
     origin: list[Block] = [_runs(runs), *repeated(commands_of(runs, command))]
@@ -262,7 +262,7 @@ def _crossovers(judged: Judged) -> list[str]:
     ]
 
 
-def _runs(runs: Sequence[Run | PointsStudy]) -> Table:
+def _runs(runs: Sequence[Run | Result]) -> Table:
     rows = [
         {
             "scenario": run.scenario.name,

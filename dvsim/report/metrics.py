@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from dvsim.study.number_text import amount_text, estimate_text, number_text
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
     from dvsim.study.swept_points import SweptPoints
+    from dvsim.table.result import Result
 
-    Points = PointsStudy | SweptPoints
+    Points = Result | SweptPoints
 
 SLOTS = "slots"
 PS_PER_NS = 1000

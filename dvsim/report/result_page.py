@@ -49,10 +49,10 @@ from dvsim.report.whatif import all_answer, answer_blocks, answers_of
 from dvsim.study.changes import changes_of, titled
 from dvsim.study.changes import title_of as title_of_scenario
 from dvsim.study.number_text import joined
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.table import Table, number
 from dvsim.study.whatif import answers
+from dvsim.table.result import Result
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -78,7 +78,7 @@ class Part:
 
 
 def report_page(
-    results: Sequence[Run | PointsStudy],
+    results: Sequence[Run | Result],
     validation: Validation | None = None,
     command: str | None = None,
     more: Sequence[Drawing] = (),
@@ -247,7 +247,7 @@ def _judged(validation: Validation | None, more: Sequence[Drawing]) -> list[Sect
 
 
 def _ending(
-    results: Sequence[Run | PointsStudy], origin: Sequence[Table], command: str | None
+    results: Sequence[Run | Result], origin: Sequence[Table], command: str | None
 ) -> Section:
     sources = list(dict.fromkeys(filter(None, (result.scenario.source for result in results))))
     asked = [Text(f"Source of the question: {'; '.join(sources)}.")] if sources else []
@@ -286,7 +286,7 @@ def title_of(groups: Sequence[Group]) -> str:
 
 
 def _about_studies(
-    studies: Sequence[PointsStudy], validation: Validation | None, *, alone: bool
+    studies: Sequence[Result], validation: Validation | None, *, alone: bool
 ) -> Part:
     answered = answers(studies)
     title = answered[0].whatif.title if len(answered) == 1 else f"{len(studies)} studies"
@@ -315,7 +315,7 @@ def _about_studies(
     )
 
 
-def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Section:
+def study_section(study: Result, name: str, *, headed: bool = True) -> Section:
     """Return what a page shows of one study: answer, recorded run, curves, points."""
     sweep = Sweep(study)
     scenario = study.scenario
@@ -337,11 +337,11 @@ def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Sect
     return Section(name, _title(study), blocks, headed)
 
 
-def _title(study: PointsStudy) -> str:
+def _title(study: Result) -> str:
     return title_of_scenario(study.scenario) or titled(study.scenario)
 
 
-def _recorded(study: PointsStudy, name: str) -> list[Block]:
+def _recorded(study: Result, name: str) -> list[Block]:
     tables = study.tables
     if "events" not in tables or tables["events"].empty:
         return []

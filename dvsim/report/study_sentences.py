@@ -9,7 +9,7 @@ from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.study.number_text import counted, joined, number_text
-from dvsim.study.points import PointsStudy, flow_text
+from dvsim.table.result import Result, flow_text
 
 if TYPE_CHECKING:
     from dvsim.study.swept_points import SweptPoints
@@ -100,7 +100,7 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     return f" ({', '.join(texts)})" if texts else ""
 
 
-def said(study: PointsStudy | SweptPoints, metric: str, mark: Mark) -> str:
+def said(study: Result | SweptPoints, metric: str, mark: Mark) -> str:
     """Write a value with its interval."""
     return metric_text(study, metric, mark.value, mark.half)
 

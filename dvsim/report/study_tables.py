@@ -11,13 +11,13 @@ from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
 from dvsim.study.number_text import MISSING, counted, estimate_texts, number_text
-from dvsim.study.points import PointsStudy
 from dvsim.study.table import Cell, Table, number
+from dvsim.table.result import Result
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 
 
-def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
+def points_table(study: Result, sweep: Sweep, name: str) -> Table:
     """Tabulate the metrics of every point; the CSV has all of them with all digits."""
     metrics = study.drawn
     if "mean_latency" in study.METRICS:  # its quantile stands beside it
@@ -27,7 +27,7 @@ def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics
     }
-    keys, flow = study.keys(), study.flow_errors()
+    keys, flow = study.points, study.flow_errors()
     rows = []
     for point in range(len(study.scenario.points)):
         row: list[str] = [setting_cell(value) for value in keys.iloc[point].tolist()]
@@ -90,7 +90,7 @@ def setting_cell(value: object) -> str:
     return value_text(value)
 
 
-def settings_table(studies: Sequence[PointsStudy]) -> Table:
+def settings_table(studies: Sequence[Result]) -> Table:
     """Tabulate everything that was asked, by study; what a key leaves open is not listed."""
     rows = []
     for study in studies:

@@ -131,7 +131,7 @@ def curves(swept: SweepResult) -> list[Drawing]:
     sweep = Sweep(points)
     if not sweep.scattered:
         return curve_drawings(sweep, "swept")
-    alone = [Sweep(points, str(key)) for key in points.keys().columns]
+    alone = [Sweep(points, str(key)) for key in points.points.columns]
     return [drawing for key in alone for drawing in curve_drawings(key, f"swept-{key.key}")]
 
 

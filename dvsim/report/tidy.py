@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from dvsim.report.published import PRINTED
 from dvsim.study.changes import changes_of
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
+from dvsim.table.result import Result
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Row, Validation
@@ -22,7 +22,7 @@ KEYS = ["scenario", "backend", "seed", "replications", "version"]
 JUDGED = ["published", "tolerance", "verdict", "split"]
 
 
-def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) -> pd.DataFrame:
+def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.DataFrame:
     """Put the estimates of all results under each other.
 
     Returns:

@@ -21,7 +21,7 @@ from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
-FORMAT = 4  # raised when the columns of a table, or the names of folders, change
+FORMAT = 5  # raised when the columns of a table, or the names of folders, change
 _DIGEST_BYTES = 16
 
 

@@ -5,8 +5,7 @@ and on the pyarrow version only. The bytes are made in memory and written by the
 hash is known before anything touches the disk, and a full disk shows as a plain `OSError`.
 """
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -58,16 +57,12 @@ def _plain(values: Any, kind: str) -> Any:  # noqa: ANN401 - a column, a list or
     return values.tolist() if kind == "str" else values.to_numpy()
 
 
-def from_parquet(
-    data: bytes, columns: Mapping[str, str], later: Collection[str] = ()
-) -> pd.DataFrame:
+def from_parquet(data: bytes, columns: Mapping[str, str]) -> pd.DataFrame:
     """Return the table in `data`.
 
     Args:
         data: A file as `to_parquet` makes it.
         columns: Name and type of each column.
-        later: Columns of numbers that may have come later than the file: not a number where it
-            lacks them.
 
     Raises:
         OtherColumns: If `data` holds other columns or types than `columns`.
@@ -78,10 +73,6 @@ def from_parquet(
     except (pa.ArrowException, OSError) as error:
         text = " ".join(str(error).split())
         raise ValueError(text) from error
-    for position, name in enumerate(columns):
-        if name in later and columns[name] == "float64" and name not in table.schema.names:
-            nothing = pa.array([math.nan] * len(table), _ARROW["float64"])
-            table = table.add_column(min(position, table.num_columns), name, nothing)
     expected = pa.schema([(name, _ARROW[kind]) for name, kind in columns.items()])
     if not table.schema.equals(expected):
         text = f"columns are {', '.join(table.schema.names)}; expected {', '.join(columns)}"

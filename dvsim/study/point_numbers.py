@@ -57,32 +57,40 @@ def in_order(names: Sequence[str], first: Sequence[str] = ()) -> list[str]:
 
 
 def of_points(
-    scenario: Spec, table: Mapping[str, Sequence[Any]], metrics: Collection[str]
+    scenario: Spec, tables: Mapping[str, Any], metrics: Collection[str]
 ) -> list[PointNumbers]:
-    """Return the numbers of each point of a study.
+    """Return the numbers of each point of a result.
 
     Args:
         scenario: What was asked, resolved.
-        table: Its points: the columns by name; ``notes`` says of a replication why it has not
-            settled.
+        tables: Its values, and of some kinds ``runs``, whose ``notes`` say why it has not settled.
         metrics: Which of them are the numbers.
     """
     signed = [name for name in metrics if kind_of(scenario).metric(name).signed]
-    columns, rows = {name: table[name] for name in metrics}, dict[int, list[int]]()
-    for row, point in enumerate(table["point"]):
-        rows.setdefault(int(point), []).append(row)
-    replications, notes = table["replication"], table.get("notes")
-    entries = []
-    for number, keys in enumerate(scenario.points):
-        own = rows.get(number, [])
-        each = {
-            name: {replications[r]: column[r] for r in own if column[r] == column[r]}
-            for name, column in columns.items()
-        }
-        inner = {key: text_or_number(value) for key, value in keys.items()}
-        note = note_of([notes[row] for row in own]) if notes else ""
-        entries.append(PointNumbers(inner, each, note=note, signed=signed))
-    return entries
+    each: list[dict[str, dict[int, float]]] = [
+        {name: {} for name in metrics} for _ in scenario.points
+    ]
+    columns = ("point", "replication", "metric", "value")
+    for point, replication, metric, value in zip(
+        *(tables["values"][name].tolist() for name in columns), strict=True
+    ):
+        if value == value:  # noqa: PLR0124 - not a number
+            each[point][metric][replication] = value
+    notes: list[list[str]] = [[] for _ in scenario.points]
+    if "runs" in tables:
+        for point, note in zip(
+            *(tables["runs"][n].tolist() for n in ("point", "notes")), strict=True
+        ):
+            notes[point].append(note)
+    return [
+        PointNumbers(
+            {key: text_or_number(value) for key, value in keys.items()},
+            own,
+            note=note_of(of),
+            signed=signed,
+        )
+        for keys, own, of in zip(scenario.points, each, notes, strict=True)
+    ]
 
 
 def note_of(notes: Sequence[str]) -> str:

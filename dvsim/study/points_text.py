@@ -13,16 +13,16 @@ from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 
 MOST_NAMED = 3  # points of one note
 
 
-def lines_of(study: PointsStudy) -> Iterator[str | Table]:
+def lines_of(study: Result) -> Iterator[str | Table]:
     """Yield a study: what was asked, and a row for each point."""
     yield from question_lines(study)
-    table, keys = study.keys(), list(study.scenario.keys)
+    table, keys = study.points, list(study.scenario.keys)
     known = study.estimates().set_index("metric")
     head, columns = list(keys), [table[key].map(key_text).tolist() for key in keys]
     groups = []
@@ -57,8 +57,8 @@ def key_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _noted(study: PointsStudy) -> Iterator[str]:
-    keys, names = study.keys(), dict[str, list[str]]()
+def _noted(study: Result) -> Iterator[str]:
+    keys, names = study.points, dict[str, list[str]]()
     for number, note in study.notes().items():
         names.setdefault(note, []).append(" ".join(map(str, keys.iloc[number].tolist())))
     for note, points in names.items():

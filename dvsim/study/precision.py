@@ -15,15 +15,15 @@ from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.number_text import ROUNDING, counted
 from dvsim.study.point_numbers import PointNumbers
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
 from dvsim.table.compare import in_common
 from dvsim.table.estimate import Estimate, ratio
+from dvsim.table.result import Result
 
 MOST_TEXTS = 3  # results of which each says what it reached
-R = TypeVar("R", bound=Run | PointsStudy)
+R = TypeVar("R", bound=Run | Result)
 
 
 class Reached(NamedTuple):
@@ -90,7 +90,7 @@ def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
     return [*wide, f"{which}: within {100 * asked:g}% with {counted(min(times), max(times))}"]
 
 
-def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
+def reached(results: Sequence[Run | Result]) -> list[Reached]:
     """Return how well each result is known, in order; of a question all as well as its worst."""
     together = _questions(results) | _pairs(results)
     reports = []
@@ -100,7 +100,7 @@ def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
     return reports
 
 
-def needs(results: Sequence[Run | PointsStudy], precision: float) -> list[int]:
+def needs(results: Sequence[Run | Result], precision: float) -> list[int]:
     """Return how many replications each result needs to be known so well, by a pilot.
 
     Of an open question each variant has as many as its own ratio needs, and its baseline the most.
@@ -118,7 +118,7 @@ def _part(part: Part) -> list[float]:
     return [max(own), *own[1:]]
 
 
-def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
+def _questions(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, str]]:
     widest: dict[int, tuple[str, float, str]] = {}
     for answer in answers(results):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
@@ -128,7 +128,7 @@ def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, flo
     return widest
 
 
-def _pairs(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
+def _pairs(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, str]]:
     widest: dict[int, tuple[str, float, str]] = {}
     runs = runs_of(results)
     for variant, base in pairs_among(runs):
@@ -172,7 +172,7 @@ def _has(point: PointNumbers, name: str) -> bool:
     return estimate is not None and estimate.value == estimate.value
 
 
-def _alone(result: Run | PointsStudy) -> tuple[str, float]:
+def _alone(result: Run | Result) -> tuple[str, float]:
     kind = kind_of(result.scenario)
     points = kind.point_numbers(result.scenario, kind.brief(result))
     return result.headline().name, max(shares_of(points, kind.headline)[1])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from dvsim.study.changes import changes_of, titled
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 
-def question_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
+def question_lines(study: Result, length: str = "") -> Iterator[str]:
     """Yield the name with what was changed, the title, how long it was and how often.
 
     Args:

@@ -17,7 +17,6 @@ from dvsim.study.changes import changes_of, of_published_system, titled
 from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, table
 from dvsim.study.number_text import Amount, amount_text, estimate_text
-from dvsim.study.points import Headline, finite
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
 from dvsim.study.stages import Limit, busiest, limit_of
@@ -31,11 +30,12 @@ from dvsim.study.summary import (
     summary_columns,
 )
 from dvsim.table.estimate import Estimate, estimate
+from dvsim.table.result import Headline, finite
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +275,6 @@ def runs_of(results: Iterable[Any]) -> list[Run]:
     return [result for result in results if not kind_of(result.scenario).studies]
 
 
-def studies_of(results: Iterable[Any]) -> list[PointsStudy]:
+def studies_of(results: Iterable[Any]) -> list[Result]:
     """Return the studies among results of several kinds."""
     return [result for result in results if kind_of(result.scenario).studies]

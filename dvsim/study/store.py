@@ -41,12 +41,12 @@ from dvsim.study.folder import (
     run_folder,
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import KIND as SWEEP
 from dvsim.study.versions import load_kept, other
+from dvsim.table.result import Result
 
-Result = TypeVar("Result", bound=Run | PointsStudy)
+R = TypeVar("R", bound=Run | Result)
 
 
 def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
@@ -54,7 +54,7 @@ def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> P
     return run_folder(out, scenario, *_asked(how, scenario), text=text, pilot=how.pilot)
 
 
-def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:
+def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
     """Return the result that is kept as the answer to a question, or None if there is none.
 
     It has all replications that were ever asked for, which may be fewer or more than now.
@@ -80,7 +80,7 @@ def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] |
     return kind.version(how), how.seed, kind.backend(how), emulated
 
 
-def first_of(result: Result, replications: int) -> Result:
+def first_of(result: R, replications: int) -> R:
     """Return the part of a result that has its first replications."""
     if result.replications == replications:
         return result
@@ -89,10 +89,10 @@ def first_of(result: Result, replications: int) -> Result:
         for name, table in _tables(result).items()
     }
     manifest = result.manifest | {"replications": replications}
-    return replace(result, replications=replications, manifest=manifest, **tables)
+    return replace(result, replications=replications, manifest=manifest, **_fields(result, tables))
 
 
-def joined(begun: Result, rest: Result) -> Result:
+def joined(begun: R, rest: R) -> R:
     """Return a result and the replications that follow it as one: as if all had been run at once.
 
     It was made when the rest was, and took as long as both.
@@ -109,11 +109,12 @@ def joined(begun: Result, rest: Result) -> Result:
     manifest = rest.manifest | {
         key: rest.manifest[key] + begun.manifest[key] for key in sums if key in rest.manifest
     }
-    return replace(rest, manifest=manifest, **tables)
+    return replace(rest, manifest=manifest, **_fields(rest, tables))
 
 
-def _tables(result: Run | PointsStudy) -> dict[str, pd.DataFrame]:
+def _tables(result: Run | Result) -> dict[str, pd.DataFrame]:
     every = {item.name: getattr(result, item.name) for item in fields(result)}
+    every |= every.get("sides", {})
     return {
         name: table
         for name, table in every.items()
@@ -121,7 +122,14 @@ def _tables(result: Run | PointsStudy) -> dict[str, pd.DataFrame]:
     }
 
 
-def write_result(result: Result, folder: Path) -> Result:
+def _fields(result: Run | Result, tables: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(result, Run):
+        return tables
+    sides = {name: tables.get(name, table) for name, table in result.sides.items()}
+    return {"values": tables["values"], "sides": sides}
+
+
+def write_result(result: R, folder: Path) -> R:
     """Keep a result in `folder`, and return it as it is kept (with folder and hashes).
 
     One that is already there is replaced; it stays until the new one is complete.
@@ -140,7 +148,7 @@ def write_result(result: Result, folder: Path) -> Result:
     return kept
 
 
-def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
+def contents_of(result: Run | Result) -> dict[str, bytes]:
     """Return the files of a result that count, by name; the same bytes for the same result.
 
     Raises:
@@ -154,7 +162,7 @@ def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
     return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
 
-def load_result(folder: Path) -> Run | PointsStudy:
+def load_result(folder: Path) -> Run | Result:
     """Return the run or the study that is kept in `folder`.
 
     Raises:
@@ -172,18 +180,14 @@ def load_result(folder: Path) -> Run | PointsStudy:
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
     try:
-        metrics = kind.metrics(scenario)  # one that came later is not a number in older folders
-        tables = {
-            name: from_parquet(data[name], columns, metrics)
-            for name, columns in kind.tables.items()
-        }
+        tables = {name: from_parquet(data[name], cols) for name, cols in kind.tables.items()}
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
         rows = [table["replication"] for table in tables.values() if "replication" in table]
         asked, there = int(manifest["replications"]), pd.concat(rows).unique()
         if not (there.size == asked == max(there, default=0) and min(there) == 1):
             raise ValueError(f"it says {asked} replications, its tables have {there.size}")
-        result: Run | PointsStudy = kind.result(
+        result: Run | Result = kind.result(
             scenario=scenario,
             seed=int(manifest["seed"]),
             replications=asked,

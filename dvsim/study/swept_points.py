@@ -12,14 +12,15 @@ import pandas as pd
 
 from dvsim.contract import OWN
 from dvsim.contract.find import kind_named, kind_of, metric_of
-from dvsim.contract.kind import Kind, Metric
+from dvsim.contract.kind import Kind
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import is_there, read_manifest
-from dvsim.study.points import Points, PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.store import first_of, load_result
 from dvsim.study.sweep_table import KIND, load_swept
+from dvsim.table.metrics import Metric
+from dvsim.table.result import Points, Result
 
 if TYPE_CHECKING:
     from dvsim.study.sweep_table import SweepResult
@@ -51,7 +52,7 @@ class SweptPoints(Points):
         self.names = swept.names
         self.key_units = {name: swept.units.get(key, "") for key, name in self.names.items()}
         self._good = swept.good.reset_index(drop=True)
-        self._loaded: dict[str, Run | PointsStudy] = {}
+        self._loaded: dict[str, Run | Result] = {}
         self._numbers: dict[int, list[Any]] = {}
 
     @property
@@ -76,7 +77,8 @@ class SweptPoints(Points):
         """Return what is to be said of a result."""
         return metric_of(name, self.METRICS.get(name, ""), self.swept.kind)
 
-    def keys(self) -> pd.DataFrame:
+    @property
+    def points(self) -> pd.DataFrame:
         """Return the keys that took several values, of each point."""
         keys = self._good[list(self.swept.keys)].rename(columns=self.names)
         return keys[[name for name in keys.columns if keys[name].nunique() > 1]]
@@ -111,7 +113,7 @@ class SweptPoints(Points):
         return f"{len(self._good)} points"
 
     @property
-    def points(self) -> list[dict[str, Any]]:
+    def settings(self) -> list[dict[str, Any]]:
         """The varied keys of each point, a value with another unit than `BASE` as a text."""
         rows = self._good[list(self.swept.keys)].to_dict(orient="records")
         return [
@@ -134,7 +136,7 @@ class SweptPoints(Points):
         }
 
     @cached_property
-    def runs(self) -> list[tuple[Run | PointsStudy, int]]:
+    def runs(self) -> list[tuple[Run | Result, int]]:
         """The kept run of each point, and which of its points it is.
 
         Raises:
@@ -162,7 +164,7 @@ class SweptPoints(Points):
         values: Mapping[int, float] = self._numbers[id(run)][inner].each.get(metric, {})
         return values
 
-    def _run(self, point: int) -> tuple[Run | PointsStudy, int]:
+    def _run(self, point: int) -> tuple[Run | Result, int]:
         row = self._good.iloc[point]
         name = str(row["run"])
         if name not in self._loaded:
@@ -183,11 +185,11 @@ class SweptPoints(Points):
         return self.runs[0][0].scenario
 
 
-Result = Run | PointsStudy | SweptPoints
+Compared = Run | Result | SweptPoints
 """A result that can be compared."""
 
 
-def loaded(folder: Path) -> Result:
+def loaded(folder: Path) -> Compared:
     """Return the result that is kept in a folder: a run, a study, or the points of a sweep."""
     if read_manifest(folder).get("backend") == KIND:
         return SweptPoints(load_swept(folder))

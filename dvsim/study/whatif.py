@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dvsim.contract.find import kind_of
-from dvsim.contract.kind import Metric
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.number_text import amount_text
-from dvsim.study.points import Headline, finite
 from dvsim.study.stages import Limit
 from dvsim.study.whatif_sentence import Gain, sentence
 from dvsim.table.compare import in_common
 from dvsim.table.estimate import Each, Estimate, estimate, ratio
+from dvsim.table.metrics import Metric
+from dvsim.table.result import Headline, finite
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import WhatIf
-    from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Outcome:
         point: Of a study.
     """
 
-    run: Run | PointsStudy
+    run: Run | Result
     says: str
     rate: Estimate
     ratio: Estimate | None
@@ -70,7 +70,7 @@ class Answer:
     parts: tuple[Part, ...]
 
     @property
-    def runs(self) -> list[Run | PointsStudy]:
+    def runs(self) -> list[Run | Result]:
         """The runs, or studies, of the question in the order of the table, a baseline first."""
         return [outcome.run for part in self.parts for outcome in part.outcomes]
 
@@ -150,13 +150,13 @@ def _interval(given: Estimate | None) -> dict[str, float] | None:
     return None if given is None else {"value": given.value, "half": given.half}
 
 
-def answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
+def answers(runs: Sequence[Run | Result]) -> list[Answer]:
     """Return the answers that results give to open questions; none if they belong to none.
 
     A scenario of which the baseline, or everything else, is missing is left out; of a variant that
     ran several times, that with the most replications counts.
     """
-    questions: dict[tuple[str, int, str], list[Run | PointsStudy]] = {}
+    questions: dict[tuple[str, int, str], list[Run | Result]] = {}
     for run in sorted(runs, key=lambda item: item.replications):
         if run.scenario.whatif is not None:
             key = (run.scenario.whatif.name, run.seed, run.backend)
@@ -165,8 +165,8 @@ def answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
     return [answer for answer in result if answer.parts]
 
 
-def _answer(runs: Sequence[Run | PointsStudy]) -> Answer:
-    members: dict[str, dict[int, Run | PointsStudy]] = {}
+def _answer(runs: Sequence[Run | Result]) -> Answer:
+    members: dict[str, dict[int, Run | Result]] = {}
     for run in runs:
         members.setdefault(_whatif(run).member, {})[_whatif(run).place] = run
     whole = [
@@ -181,7 +181,7 @@ def _answer(runs: Sequence[Run | PointsStudy]) -> Answer:
     return Answer(_whatif(runs[0]), tuple(parts))
 
 
-def _points(whole: Sequence[Sequence[Run | PointsStudy]]) -> Iterator[Part]:
+def _points(whole: Sequence[Sequence[Run | Result]]) -> Iterator[Part]:
     for base, *others in whole:
         for point in base.scenario.points:
             variants = [study for study in others if point in study.scenario.points]
@@ -191,7 +191,7 @@ def _points(whole: Sequence[Sequence[Run | PointsStudy]]) -> Iterator[Part]:
                 yield Part(label, _outcomes([base, *variants], point))
 
 
-def _whatif(run: Run | PointsStudy) -> WhatIf:
+def _whatif(run: Run | Result) -> WhatIf:
     if run.scenario.whatif is None:
         raise ValueError(f"{run.scenario.name} belongs to no question")
     return run.scenario.whatif
@@ -208,7 +208,7 @@ def _labels(runs: Sequence[Any]) -> list[str]:
     return [_whatif(run).member for run in runs] if alike else labels
 
 
-def _outcomes(runs: Sequence[Run | PointsStudy], keys: Point | None = None) -> tuple[Outcome, ...]:
+def _outcomes(runs: Sequence[Run | Result], keys: Point | None = None) -> tuple[Outcome, ...]:
     base: Each | None = None
     outcomes = []
     for run in runs:

@@ -15,18 +15,18 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from dvsim.contract.kind import Metric
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
 from dvsim.study.manifest import asked_json
 from dvsim.study.number_text import counted, joined
-from dvsim.study.points import Points, finite
 from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.summary import STATISTICS
-from dvsim.study.swept_points import Result, SweptPoints
+from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Change, change, estimate
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
+from dvsim.table.metrics import Metric
+from dvsim.table.result import Points, finite
 
 ON = ["point", "component", "metric"]
 SHARE = "1"  # the unit of what is subtracted, not divided
@@ -154,14 +154,14 @@ class Comparison:
         }
 
 
-def sort_of(result: Result) -> str:
+def sort_of(result: Compared) -> str:
     """Return which sort of results one is of: runs of systems, studies, or sweeps."""
     if isinstance(result, SweptPoints):
         return "sweeps"
     return "studies" if isinstance(result, Points) else "runs"
 
 
-def side_by_side(results: Sequence[Result]) -> Comparison:
+def side_by_side(results: Sequence[Compared]) -> Comparison:
     """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
@@ -203,7 +203,7 @@ def side_by_side(results: Sequence[Result]) -> Comparison:
     )
 
 
-def _rows(results: Sequence[Result], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _rows(results: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     sides = [
         compare(tables[0], table, common=common)
         for table, common in zip(tables, in_common(results), strict=True)
@@ -247,7 +247,7 @@ def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
         yield table.assign(point=0, signed=False)
 
 
-def _each(results: Sequence[Result], texts: Iterable[str]) -> str:
+def _each(results: Sequence[Compared], texts: Iterable[str]) -> str:
     named = zip(names_of(results), texts, strict=True)
     return "; ".join(f"{name} {text}" for name, text in named)
 
@@ -264,7 +264,7 @@ def _nothing_shared(sides: Sequence[Measured]) -> str:
     return f"they share no metrics: {text}{differ}"
 
 
-def names_of(results: Sequence[Result]) -> list[str]:
+def names_of(results: Sequence[Compared]) -> list[str]:
     """Return the name of each result with what was changed in it; of several alike what else.
 
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
@@ -291,7 +291,7 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def in_common(results: Sequence[Result]) -> list[bool]:
+def in_common(results: Sequence[Compared]) -> list[bool]:
     """Return of each result whether its replications had the random numbers of those of the first.
 
     True for simulated results of the same kind and seed, never for emulated ones.

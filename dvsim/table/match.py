@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from dvsim.contract.find import kind_of
-from dvsim.contract.kind import Metric
 from dvsim.scenario.document import dotted
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.render import to_toml
@@ -25,8 +24,9 @@ from dvsim.scenario.units import format_value
 from dvsim.study.emulated_text import known_of
 from dvsim.study.number_text import MISSING
 from dvsim.study.sweep_table import short_names
-from dvsim.study.swept_points import Result, SweptPoints
+from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Each
+from dvsim.table.metrics import Metric
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
 MOST = 10_000  # combinations of points
@@ -99,7 +99,7 @@ class Measured:
         flow: Points whose replications are equal, since they are at flow fidelity.
     """
 
-    result: Result
+    result: Compared
     metrics: Mapping[str, Metric]
     shown: Sequence[str]
     keys: PointKeys
@@ -135,7 +135,7 @@ def factor_of(unit: str, other: str) -> float | None:
     return next((float(scale[unit] / scale[other]) for scale in scales), None)
 
 
-def measured(result: Result) -> Measured:
+def measured(result: Compared) -> Measured:
     """Return what a result gives."""
     if isinstance(result, SweptPoints):
         return _of_sweep(result)
@@ -167,7 +167,7 @@ def _of_sweep(swept: SweptPoints) -> Measured:
         if (inner, name) in run.values
     }
     flow = frozenset(point for point, (run, inner) in enumerate(at) if inner in run.flow)
-    keys = PointKeys(swept.points, [run.keys.settings[inner] for run, inner in at], swept.paths)
+    keys = PointKeys(swept.settings, [run.keys.settings[inner] for run, inner in at], swept.paths)
     there = {name for _, name in values}
     metrics = {name: metric for name, metric in metrics.items() if name in there}
     return Measured(swept, metrics, swept.drawn, keys, values, flow)
@@ -280,7 +280,7 @@ def _told_apart(side: PointKeys, keys: Sequence[str]) -> bool:
     return len({tuple(side.at(point, key) for key in known) for point in points}) == len(points)
 
 
-def differences(results: Sequence[Result], varied: Sequence[str] = ()) -> Iterator[Difference]:
+def differences(results: Sequence[Compared], varied: Sequence[str] = ()) -> Iterator[Difference]:
     """Yield what is not the same in all results, in words for each, but for keys that are varied.
 
     A number of a card is told if all results have it; so is every key of several kinds, or beside a
@@ -304,7 +304,7 @@ def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Dif
             yield what, values
 
 
-def _facts(result: Result, *, mixed: bool) -> dict[str, str]:
+def _facts(result: Compared, *, mixed: bool) -> dict[str, str]:
     scenario, manifest = result.scenario, result.manifest
     points = result.points if isinstance(result, SweptPoints) else scenario.points
     version = str(manifest.get("version", MISSING))
@@ -339,7 +339,7 @@ def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+def _settings(result: Compared, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     scenario = result.scenario
     swept = result.paths.values() if isinstance(result, SweptPoints) else ()
     data = tomllib.loads(to_toml(scenario))

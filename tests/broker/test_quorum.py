@@ -120,7 +120,7 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
     assert again.scenario.KIND == "cluster"
     assert not again.simulated
     assert ", emulated" in next(question_lines(again))
-    assert again.points["rate_out"].between(100, 200).all()
+    assert again.wide["rate_out"].between(100, 200).all()
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "emu"
     assert manifest["emulated"]["question"]["promise"] == "at least once"

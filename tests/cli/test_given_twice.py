@@ -222,7 +222,7 @@ def test_a_sweep_takes_values_of_python():
     swept = dvsim.sweep("switch/hot-spot", {"traffic__hot": hots}, **how)
     assert len(swept.table) == 2 and not len(swept.failed)
     alone = [dvsim.run("switch/hot-spot", replications=1, scale=0.02, height=4, load=0.2,
-                       hot=hot).points["throughput"].iloc[0] for hot in hots]  # fmt: skip
+                       hot=hot).wide["throughput"].iloc[0] for hot in hots]  # fmt: skip
     assert swept.table["throughput"].tolist() == alone
 
 

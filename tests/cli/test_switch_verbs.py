@@ -119,10 +119,11 @@ def test_the_same_question_is_answered_from_its_folder(mine):
         "events.parquet",
         "histograms.parquet",
         "manifest.json",
-        "points.parquet",
         "queues.parquet",
+        "runs.parquet",
         "scenario.toml",
         "theory.parquet",
+        "values.parquet",
     ]
 
 

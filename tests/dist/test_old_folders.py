@@ -20,7 +20,7 @@ from dvsim.cli.main import cli
 from dvsim.contract.find import kind_named
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
-from dvsim.kinds.switch.metrics import TABLES as SWITCH
+from dvsim.kinds.switch.metrics import SIDES as SWITCH
 from dvsim.session import run_scenarios
 from dvsim.study.manifest import FORMAT
 from dvsim.study.parquet import to_parquet
@@ -191,19 +191,16 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    4: """\
+    5: """\
 samples: replication iteration receiver index start_ps duration_ps pieces messages
 summary: replication iteration column instance reading statistic value unit
-switch points: point replication offered accepted delivered lost refused throughput acceptance \
-mean_hops mean_latency p50 p99 max blocked in_flight waiting fidelity latency_error \
-throughput_error notes
+switch runs: point replication fidelity latency_error throughput_error notes
 switch histograms: point replication kind value packets
 switch cylinders: point replication level cylinder blocked occupancy
 switch theory: point name metric value
 switch events: slot packet kind cylinder angle height to_angle to_height by
 switch queues: slot waiting in_flight deflected
-messaging points: point replication rate_in rate_out megabytes megabits density latency p50 p99 \
-max setup ack_mean ack_p99 fairness links busiest
+messaging values: point replication iteration component instance metric value
 messaging stages: point replication stage number utilisation
 """
 }

@@ -22,8 +22,8 @@ import pandas as pd
 from dvsim.contract.load import load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios
-from dvsim.study.execute import Result
-from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 HERE = Path(__file__).resolve().parent
 CHANGELOG = HERE.parents[1] / "CHANGELOG.md"
@@ -64,10 +64,13 @@ def results(entry: str, overrides: Iterable[str] = ()) -> Kept:
     }
 
 
-def fingerprints(run: Result) -> dict[str, str]:
+def fingerprints(run: Run | Result) -> dict[str, str]:
     """Return a digest of each table of a run that has rows."""
-    if isinstance(run, PointsStudy):
-        tables = run.tables
+    if isinstance(run, Result):
+        points = run.wide
+        if "runs" in run.sides:
+            points = points.merge(run.sides["runs"], on=["point", "replication"])
+        tables = {"points": points} | {n: t for n, t in run.tables.items() if n != "runs"}
     else:
         tables = {"samples": run.samples, "counters": run.counters}
     return {name: fingerprint(table) for name, table in tables.items() if len(table)}
@@ -88,12 +91,12 @@ def fingerprint(table: pd.DataFrame) -> str:
     return digest.hexdigest()[:16]
 
 
-def numbers(run: Result) -> dict[str, dict[str, float]]:
+def numbers(run: Run | Result) -> dict[str, dict[str, float]]:
     """Return a few numbers that a person can read, six digits of each."""
     found = {"simulated": {"events": run.manifest["events"]}} if "events" in run.manifest else {}
-    if isinstance(run, PointsStudy):
+    if isinstance(run, Result):
         for metric in run.SHOWN:
-            values = run.points[metric].dropna().to_numpy()
+            values = run.wide[metric].dropna().to_numpy()
             if len(values):
                 found[f"{metric}, over the points"] = _described(values)
         return found

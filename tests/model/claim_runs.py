@@ -115,10 +115,10 @@ def changed(studies, name, metric, function):
     result = []
     for study in studies:
         if study.scenario.name == name:
-            table = study.points.copy()
-            keys = study.keys().to_dict(orient="records")
-            pairs = zip(table["point"], table[metric], strict=True)
-            table[metric] = [float(function(keys[point], value)) for point, value in pairs]
-            study = dataclasses.replace(study, points=table)  # noqa: PLW2901 - the changed one
+            table = study.values.copy()
+            own, keys = table["metric"] == metric, study.points.to_dict(orient="records")
+            pairs = zip(table["point"][own], table["value"][own], strict=True)
+            table.loc[own, "value"] = [float(function(keys[point], x)) for point, x in pairs]
+            study = dataclasses.replace(study, values=table)  # noqa: PLW2901 - the changed one
         result.append(study)
     return result

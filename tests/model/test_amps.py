@@ -27,7 +27,7 @@ def test_storage_limits_the_log_on_the_disk_and_the_broker_all_else(studies):
     (study,) = (one for one in studies if one.scenario.name == QUEUES)
     found = {
         (keys["broker"], keys["storage"]): study.bottleneck(int(point))[0]
-        for point, keys in study.keys().iterrows()
+        for point, keys in study.wide.iterrows()
     }
     assert found == {
         (OURS, "hdd-7200"): "storage",
@@ -39,8 +39,8 @@ def test_storage_limits_the_log_on_the_disk_and_the_broker_all_else(studies):
 
 def test_on_the_disk_amps_writes_at_nearly_the_bandwidth(studies):
     (study,) = (one for one in studies if one.scenario.name == QUEUES)
-    keys = study.keys()
-    rates = study.points.groupby("point")["rate_in"].mean()
+    keys = study.points
+    rates = study.wide.groupby("point")["rate_in"].mean()
     for point, rate in rates.items():
         row = keys.loc[point]
         if (row["broker"], row["storage"]) == (OURS, "hdd-7200"):

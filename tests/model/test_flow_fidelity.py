@@ -153,8 +153,8 @@ def test_the_error_of_a_long_program_is_that_of_its_first_part():
         )
         for times in (1, 60)
     )
-    assert long.points["flow_error"].abs().max() < 0.05
-    assert short.points["flow_error"].notna().all()
+    assert long.wide["flow_error"].abs().max() < 0.05
+    assert short.wide["flow_error"].notna().all()
     cycle = dvsim.run(
         "workload/halo",
         ranks=27,
@@ -163,7 +163,7 @@ def test_the_error_of_a_long_program_is_that_of_its_first_part():
         fidelity="cycle",
         replications=1,
     )
-    assert cycle.points["flow_error"].isna().all()
-    assert short.points["flow_error"][0] == pytest.approx(
-        short.points["time"][0] / cycle.points["time"][0] - 1
+    assert cycle.wide["flow_error"].isna().all()
+    assert short.wide["flow_error"][0] == pytest.approx(
+        short.wide["time"][0] / cycle.wide["time"][0] - 1
     )

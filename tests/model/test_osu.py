@@ -24,7 +24,7 @@ def test_every_sentence_is_decided_and_confirmed(claims):
 
 def test_without_its_set_up_sdp_is_ahead_from_the_smallest_message_on(studies):
     (study,) = (one for one in studies if one.scenario.name == LATENCY)
-    rows = study.points.groupby("point")[["latency", "setup"]].mean().join(study.keys())
+    rows = study.wide.groupby("point")[["latency", "setup"]].mean().join(study.points)
     rows["rest"] = rows["latency"] * (1 - rows["setup"])
     table = rows.pivot_table(index="message_bytes", columns="link", values="rest")
     assert (table["sdp-ddr"] < table["ipoib-ddr"]).all()

@@ -68,8 +68,8 @@ def test_ratios_are_paired_and_shares_subtracted(studies):
 
 def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
     every, _, otherwise = studies
-    points = otherwise.points.assign(fidelity="flow", latency_error=0.1, throughput_error=0.1)
-    found = side_by_side([every, replace(otherwise, points=points)])
+    runs = otherwise.sides["runs"].assign(fidelity="flow", latency_error=0.1, throughput_error=0.1)
+    found = side_by_side([every, replace(otherwise, sides={**otherwise.sides, "runs": runs})])
     assert len(found.rows) and set(found.rows["by"]) == {""}
     same = side_by_side([every, otherwise]).rows  # what was simulated keeps its mean and interval
     pd.testing.assert_frame_equal(*(one[one["result"] == 1] for one in (same, found.rows)))

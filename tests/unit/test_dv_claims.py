@@ -9,7 +9,6 @@ from run_builder import steady_tcp, tcp_scenario
 from dvsim.contract.load import load
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import claimed, validate
-from dvsim.kinds.switch.result import Study
 from dvsim.report.run_sentences import claims_sentences
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
@@ -55,11 +54,12 @@ def changed(studies, name, metric, function):
     result = []
     for study in studies:
         if study.scenario.name == name:
-            table = study.points.copy()
-            rows = [study.scenario.points[point] for point in table["point"]]
-            values = zip(rows, table[metric], strict=True)
-            table[metric] = [float(function(point, value)) for point, value in values]
-            result.append(dataclasses.replace(study, points=table))
+            table = study.values.copy()
+            own = table["metric"] == metric
+            rows = [study.scenario.points[point] for point in table["point"][own]]
+            values = zip(rows, table["value"][own], strict=True)
+            table.loc[own, "value"] = [float(function(point, value)) for point, value in values]
+            result.append(dataclasses.replace(study, values=table))
         else:
             result.append(study)
     return result
@@ -149,11 +149,12 @@ def test_the_height_that_needs_most_angles_decides(studies):
 
 def test_an_interval_that_reaches_below_is_not_enough_for_five_idle_angles(studies):
     study = next(study for study in studies if study.scenario.name == "switch/angles")
-    table = study.points.copy()
-    table.loc[table["replication"] == 1, "acceptance"] = 1.0
-    table.loc[table["replication"] == 2, "acceptance"] = 0.985
+    table = study.values.copy()
+    own = table["metric"] == "acceptance"
+    table.loc[own & (table["replication"] == 1), "value"] = 1.0
+    table.loc[own & (table["replication"] == 2), "value"] = 0.985
     others = [one for one in studies if one is not study]
-    claim = decided([*others, dataclasses.replace(study, points=table)], "DV-5")
+    claim = decided([*others, dataclasses.replace(study, values=table)], "DV-5")
     assert claim.verdict == "not reproduced"
     assert "no number of angles is enough" in claim.note
 
@@ -167,7 +168,6 @@ def test_a_study_that_is_missing_is_named(studies):
 def test_a_point_that_is_missing_is_named(studies):
     scenario = load("switch/angles").fixed("crossing", "brc").fixed("height", 16)
     (study,) = run_scenarios([scenario.fixed("slots", 50)], replications=1, out=None, workers=1)
-    assert isinstance(study, Study)
     claim = decided([*studies, study], "DV-5")
     assert claim.verdict == "not reproduced"
     assert claim.note.startswith("not simulated: ")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,6 @@ import pytest
 from harness.in_process import dvsim
 from kept_run import keep
 
-from dvsim.contract.find import kind_of
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.session import run_scenarios
@@ -107,25 +107,21 @@ def test_folders_that_go_away_while_a_run_is_looked_for_are_no_defect(tmp_path, 
         read_manifest(tmp_path)
 
 
-def before(name, column, tmp_path, monkeypatch):
+def before(name, column, tmp_path):
     """Run a switch, keep it as a dvsim without a column of its points did, and return both."""
     scenario = load("switch/zero-load", ["traffic.slots=50"])
     (now,) = run_scenarios([scenario], replications=2, out=tmp_path / "now", workers=1)
-    tables = kind_of(scenario).tables
-    points = {known: kind for known, kind in tables["points"].items() if known != column}
-    with monkeypatch.context() as then:
-        older = property(lambda _: {**tables, "points": points})
-        then.setattr(type(kind_of(scenario)), "tables", older)
-        return now, write_result(now, tmp_path / name).folder
+    older = replace(now, values=now.values[now.values["metric"] != column])
+    return now, write_result(older, tmp_path / name).folder
 
 
-def test_a_metric_that_came_later_is_not_a_number_in_the_folders_of_before(tmp_path, monkeypatch):
-    now, folder = before("before", "p99", tmp_path, monkeypatch)
+def test_a_metric_that_came_later_is_not_a_number_in_the_folders_of_before(tmp_path):
+    now, folder = before("before", "p99", tmp_path)
     kept = load_result(folder)
-    assert kept.points["p99"].isna().all() and now.points["p99"].notna().all()
-    assert list(kept.points) == list(now.points)
-    same = [name for name in now.points if name != "p99"]
-    pd.testing.assert_frame_equal(kept.points[same], now.points[same])
+    assert kept.wide["p99"].isna().all() and now.wide["p99"].notna().all()
+    assert list(kept.wide) == list(now.wide)
+    same = [name for name in now.wide if name != "p99"]
+    pd.testing.assert_frame_equal(kept.wide[same], now.wide[same])
     beside = dvsim("compare", folder, now.folder, "--json")
     assert beside.returncode == 0, beside.stderr
     rows = {row["metric"]: row for row in json.loads(beside.stdout)["rows"]}

@@ -127,7 +127,7 @@ def test_of_a_read_the_busiest_node_gets_requests_and_its_own_answers():
 def test_a_scenario_runs_as_others_do():
     study = dvsim.run("irregular/grid", replications=1)
     assert len(study.scenario.points) == 450
-    table = study.points
+    table = study.wide
     assert (table["time"] > 0).all()
     # words that a Data Vortex sends one by one need no buffers to beat Chapel over InfiniBand
     rows = {

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from dvsim.cli.main import cli
 from dvsim.contract.load import load
 from dvsim.kinds.hosts.metrics import METRICS
-from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report import render_report
 from dvsim.report.axes import COLOURS, Sweep
 from dvsim.report.stage_curves import stage_drawings
@@ -32,21 +31,20 @@ def kept(tmp_path_factory):
 
 def test_a_study_is_found_again_and_loads_equal(kept):
     out, study = kept
-    assert isinstance(study, MessagingStudy)
     (again,) = run_scenarios([load("zeromq/latency", FEW)], replications=3, out=out, workers=1)
     assert again.folder == study.folder
     assert again.manifest["started"] == study.manifest["started"]
     loaded = load_result(study.folder)
     assert loaded.scenario == study.scenario
-    assert loaded.points.equals(study.points)
-    assert loaded.stages.equals(study.stages)
+    assert loaded.values.equals(study.values)
+    assert loaded.sides["stages"].equals(study.sides["stages"])
 
 
 def test_workers_change_nothing(kept):
     _, study = kept
     (other,) = run_scenarios([load("zeromq/latency", FEW)], replications=3, out=None, workers=2)
-    assert other.points.equals(study.points)
-    assert other.stages.equals(study.stages)
+    assert other.values.equals(study.values)
+    assert other.sides["stages"].equals(study.sides["stages"])
 
 
 def test_estimates_have_intervals_and_rates_of_a_ping_are_no_numbers(kept):

@@ -46,7 +46,7 @@ def test_its_runs_agree_with_theory_and_are_kept(asked, tmp_path):
         expected = row["load"] / (1 - row["load"])
         assert row["low"] - 0.1 < expected < row["high"] + 0.1
     assert sorted(path.name for path in (tmp_path / run["folder"]).iterdir()) == [
-        "manifest.json", "points.parquet", "scenario.toml"
+        "manifest.json", "scenario.toml", "values.parquet"
     ]  # fmt: skip
     status, out, err = asked(*command)
     assert json.loads(out)["runs"] == [run] and "done" not in err  # answered from its folder
@@ -257,7 +257,7 @@ def test_a_sweep_has_its_metrics_in_its_order(asked):
 
 
 def test_python_and_limit_know_it(asked):
-    code = "import dvsim; print(len(dvsim.run('queue.toml', replications=2).points))"
+    code = "import dvsim; print(len(dvsim.run('queue.toml', replications=2).wide))"
     assert asked(code, program=[sys.executable, "-c"])[:2] == (0, "4\n")
     until = ("limit", "queue.toml", "--until", "wait < 1", "--replications", "4")
     status, out, err = asked(*until, "--scale", "0.1", "--tolerance", "0.05", "--workers", "1")

@@ -172,6 +172,6 @@ def test_the_command_and_a_scenario_know_faults(pair, monkeypatch):
         f'[fabric]\nnetwork = "dv203"\nfaults = ["{fault}"]\n'
     )
     study = dvsim.run("pair.toml", replications=1)
-    assert study.points["time"][0] == json.loads(shown.stdout)["time_ns"]
+    assert study.wide["time"][0] == json.loads(shown.stdout)["time_ns"]
     with pytest.raises(ScenarioError, match=r"fabric\.faults: .*no port 9: 'dead port=9'"):
         dvsim.run("pair.toml", fabric__faults=["dead port=9"])

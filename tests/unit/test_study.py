@@ -18,7 +18,7 @@ from dvsim.fabric.switch import Switch, replication_seed
 from dvsim.fabric.switch.butterfly import analytic_acceptance
 from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
 from dvsim.kinds import study as studies
-from dvsim.kinds.switch.metrics import METRICS, TABLES
+from dvsim.kinds.switch.metrics import METRICS, SIDES
 from dvsim.kinds.switch.text import study_lines
 from dvsim.report import write_results
 from dvsim.report.axes import Sweep
@@ -26,8 +26,8 @@ from dvsim.report.study_sentences import answer
 from dvsim.report.study_tables import points_table
 from dvsim.session import run_scenarios
 from dvsim.study import folder
-from dvsim.study.points import flow_text
 from dvsim.study.store import load_result
+from dvsim.table.result import flow_text
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
 
@@ -43,10 +43,10 @@ def sweep(tmp_path):
 
 def test_each_row_is_a_run_of_its_own(sweep):
     (study,) = ask(sweep, replications=3, seed=7)
-    assert study.points[["point", "replication"]].to_numpy().tolist() == [
+    assert study.wide[["point", "replication"]].to_numpy().tolist() == [
         [point, replication] for point in range(4) for replication in (1, 2, 3)
     ]
-    for row in study.points.itertuples():
+    for row in study.wide.itertuples():
         point = sweep.points[row.point]
         seed = replication_seed(7, row.replication - 1)
         run = Switch(point["height"], 3).run(point["load"], 400, 50, seed)
@@ -83,7 +83,7 @@ def test_histograms_and_cylinders_are_those_of_all_replications(sweep):
 def test_an_estimate_is_a_mean_with_a_student_interval(sweep):
     (study,) = ask(sweep, replications=3)
     row = study.estimates().set_index(["point", "metric"]).loc[(2, "throughput")]
-    values = study.points[study.points["point"] == 2]["throughput"]
+    values = study.wide[study.wide["point"] == 2]["throughput"]
     assert row["value"] == pytest.approx(values.mean())
     assert row["high"] - row["value"] == pytest.approx(4.302653 * values.std() / 3**0.5)
     assert (row["height"], row["load"]) == (8, 0.1)
@@ -108,13 +108,13 @@ def test_the_bytes_are_the_same_for_any_number_of_workers(sweep, tmp_path, monke
     for workers in (1, 2):
         (study,) = ask(sweep, replications=3, workers=workers, out=tmp_path / str(workers))
         kept_as.append({f: (study.folder / f).read_bytes() for f in study.manifest["files"]})
-    assert set(kept_as[0]) == {"scenario.toml", *(f"{name}.parquet" for name in TABLES)}
+    assert set(kept_as[0]) == {"scenario.toml", *(f"{name}.parquet" for name in ("values", *SIDES))}
     assert kept_as[0] == kept_as[1]
 
 
 def test_theory_stands_beside(tmp_path):
     more = '[compare]\nwith = ["mean-field", "zero-load"]\n[[vary]]\nload = [0.2, 1.0]\n'
-    theory = ask(load(small(tmp_path, more)))[0].theory.set_index(["point", "name", "metric"])
+    theory = ask(load(small(tmp_path, more)))[0].beside.set_index(["point", "name", "metric"])
     value = theory["value"].to_dict()
     throughput = carried(4, 3, 0.2)
     assert value[0, "mean-field", "throughput"] == throughput
@@ -132,7 +132,7 @@ def test_theory_stands_beside(tmp_path):
 def test_with_queues_the_mean_field_carries_the_load_up_to_saturation(tmp_path):
     more = '[compare]\nwith = ["mean-field"]\n[[vary]]\nload = [0.2, 0.5]\n'
     (study,) = ask(load(small(tmp_path, more), ["traffic.injection=queue"]))
-    rows = study.theory[study.theory["metric"] == "throughput"]
+    rows = study.beside[study.beside["metric"] == "throughput"]
     assert rows["value"].tolist() == [0.2, saturation(4, 3)]
     assert list(study.notes()) == [1]
     assert "queues grew" in study.notes()[1]
@@ -142,7 +142,7 @@ def test_with_queues_the_mean_field_carries_the_load_up_to_saturation(tmp_path):
 def test_the_butterfly_has_as_many_ports(tmp_path):
     more = '[compare]\nwith = ["butterfly"]\n'
     (study,) = ask(load(small(tmp_path, more), ["switch.angles=4"]))
-    value = study.theory.set_index("metric")["value"]
+    value = study.beside.set_index("metric")["value"]
     assert value["acceptance"] == analytic_acceptance(16, 0.3)
     assert value["throughput"] == 0.3 * analytic_acceptance(16, 0.3)
 
@@ -159,12 +159,14 @@ def test_a_recording_is_the_beginning_of_the_first_run(tmp_path):
         for step in path.steps
     ]
     columns = ["slot", "packet", "kind", "cylinder", "angle", "height"]
-    assert sorted(study.events[columns].itertuples(index=False, name=None)) == sorted(steps)
-    assert len(study.queues) == 30
-    last = study.queues.iloc[-1]
+    assert sorted(study.sides["events"][columns].itertuples(index=False, name=None)) == sorted(
+        steps
+    )
+    assert len(study.sides["queues"]) == 30
+    last = study.sides["queues"].iloc[-1]
     assert (last["waiting"], last["in_flight"]) == (result.waiting, result.in_flight)
-    assert study.queues["deflected"].sum() == result.deflections.sum()
-    deflected = study.events[study.events["kind"] == "deflect"]
+    assert study.sides["queues"]["deflected"].sum() == result.deflections.sum()
+    deflected = study.sides["events"][study.sides["events"]["kind"] == "deflect"]
     assert (deflected["by"] >= -1).all()
     assert len(deflected)
 
@@ -176,11 +178,11 @@ def test_a_network_is_studied_alike(tmp_path):
     )
     (study,) = ask(load(small(tmp_path, text=text)))
     run = dvsim.Network("dv203", planes=2).run(0.4, 200, 50, replication_seed(1, 1))
-    row = study.points.iloc[1]
+    row = study.wide.iloc[1]
     assert (row["delivered"], row["throughput"]) == (run.delivered, run.throughput)
     assert row["mean_latency"] == run.mean_latency
     assert study.slot_ps == dvsim.Network("dv203", planes=2).slot_ps
-    assert study.cylinders["level"].unique().tolist() == [0]
+    assert study.sides["cylinders"]["level"].unique().tolist() == [0]
 
 
 def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
@@ -189,11 +191,11 @@ def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
     text += '[network]\npreset = "dv202"\nplanes = 1\n[traffic]\nload = 0.4\nslots = 200\n'
     text += '[[vary]]\nfidelity = ["cycle", "flow"]\n'
     (study,) = ask(load(small(tmp_path, text=text)))
-    assert study.points["fidelity"].tolist() == ["cycle", "cycle", "flow", "flow"]
+    assert study.sides["runs"]["fidelity"].tolist() == ["cycle", "cycle", "flow", "flow"]
     ((point, errors),) = study.flow_errors().items()
     assert point == 1
     assert all(0 <= error < 0.1 for error in errors)
-    assert study.points["latency_error"].isna().tolist() == [True, True, False, False]
+    assert study.sides["runs"]["latency_error"].isna().tolist() == [True, True, False, False]
     said = flow_text(study.flow_errors(), 2)
     assert said.startswith("flow fidelity at 1 of 2 points: against the cycle level, mean latency")
     told = study_lines(study)
@@ -225,7 +227,7 @@ def test_a_switch_that_does_not_fit_in_memory_is_told_by_name(tmp_path, monkeypa
 
 def test_python_runs_a_study():
     study = dvsim.run("switch/zero-load", replications=2, traffic__slots=2_000)
-    assert repr(study) == "Study('switch/zero-load', seed=1, replications=2, points=1)"
+    assert repr(study) == "Result('switch/zero-load', seed=1, replications=2, points=1)"
     assert set(study.estimates()["metric"]) == set(METRICS)
     assert study.manifest["command"] == (
         "dvsim.run('switch/zero-load', seed=1, replications=2, traffic__slots=2000)"
@@ -237,7 +239,7 @@ def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
     monkeypatch.setattr(studies, "run_task", None)
     (again,) = ask(sweep, out=tmp_path)
     assert again.folder == first.folder
-    for name in TABLES:
+    for name in ("values", *SIDES):
         pd.testing.assert_frame_equal(getattr(again, name), getattr(first, name), check_dtype=False)
     assert again.scenario == sweep
     assert again.manifest == load_result(first.folder).manifest
@@ -255,7 +257,7 @@ def test_another_question_is_another_folder(sweep, tmp_path, change):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda f: (f / "points.parquet").unlink(), "points.parquet is missing"),
+        (lambda f: (f / "values.parquet").unlink(), "values.parquet is missing"),
         (lambda f: (f / "queues.parquet").write_bytes(b""), "queues.parquet is truncated"),
         (lambda f: (f / "manifest.json").unlink(), "manifest.json is missing"),
         (

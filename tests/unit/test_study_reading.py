@@ -72,12 +72,12 @@ def test_the_scenario_of_another_kind_is_not_believed(kept):
 
 
 def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
-    assert refused(kept({"points.parquet": b"PAR1"})).startswith("is not a complete run: ")
+    assert refused(kept({"values.parquet": b"PAR1"})).startswith("is not a complete run: ")
 
 
 def test_a_table_of_other_columns_is_of_another_version(study, kept):
     data = contents_of(study)["events.parquet"]
-    said = refused(kept({"points.parquet": data}))
+    said = refused(kept({"values.parquet": data}))
     assert f"was made by dvsim {__version__}" in said and "run it again (dvsim run)" in said
 
 

@@ -45,7 +45,7 @@ def tables(swept):
 
 
 def runs_in(root):
-    names = ("samples.parquet", "summary.parquet", "scenario.toml", "points.parquet")
+    names = ("samples.parquet", "summary.parquet", "scenario.toml", "values.parquet")
     return {
         path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.name in names
     }

@@ -206,9 +206,9 @@ def test_a_switch_can_be_varied_like_a_system(asked):
         "five angles",
     ]
     first, second, _ = part.outcomes
-    pairs = zip(results[1].points[answer.what], results[0].points[answer.what], strict=True)
+    pairs = zip(results[1].wide[answer.what], results[0].wide[answer.what], strict=True)
     assert second.ratio.value == pytest.approx(np.exp(np.mean([np.log(a / b) for a, b in pairs])))
-    assert first.also("mean_hops") == pytest.approx(results[0].points["mean_hops"].mean())
+    assert first.also("mean_hops") == pytest.approx(results[0].wide["mean_hops"].mean())
     assert f"would raise {answer.what}" in answer.sentence()
     text = "\n".join(answer_lines(answer))
     assert re.search(r"twice the load +\S+ ± \S+ +x 1\.78", text), text

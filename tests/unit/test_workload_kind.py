@@ -46,12 +46,12 @@ def ask(*arguments):
 
 
 def times(study):
-    return study.points["time"].tolist()
+    return study.wide["time"].tolist()
 
 
 def test_a_run_gives_time_and_what_it_is_spent_on(folder):
     study = dvsim.run("pair.toml", replications=2)
-    row = study.points.iloc[0]
+    row = study.wide.iloc[0]
     assert times(study) == [1000 + 1500 + 2500 + 1500 + 999 * 6] * 2
     assert (row["compute_time"], row["latency_time"], row["wait_time"]) == (1000, 2500, 0)
     assert (row["overhead_time"], row["bandwidth_time"]) == (3000, 999 * 6)

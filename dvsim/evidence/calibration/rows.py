@@ -17,8 +17,8 @@ from dvsim.evidence.lab.match import match
 from dvsim.evidence.statistics import Floats, log_error, share_of
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
 ZERO = 1.0  # log error where one of two numbers is zero
@@ -65,7 +65,7 @@ def trials_of(
 
 
 def simulated_rows(
-    target: Target, places: Iterable[int], results: Sequence[Run | PointsStudy]
+    target: Target, places: Iterable[int], results: Sequence[Run | Result]
 ) -> list[Row]:
     """Return the judged statistics of some cases beside their results, of `trials_of`.
 

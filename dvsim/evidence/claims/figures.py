@@ -14,7 +14,6 @@ from dvsim.evidence.statistics import active_rate_bounds
 from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.scenario.reference import published
 from dvsim.scenario.types import Card
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.samples import name_of
 from dvsim.study.summary import (
@@ -26,6 +25,7 @@ from dvsim.study.summary import (
     moving_average,
     over_replications,
 )
+from dvsim.table.result import Result
 
 __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 
@@ -51,7 +51,7 @@ class Evidence(StudyFigures):
         self,
         runs: Mapping[str, Run],
         columns: Iterable[ColumnVerdict],
-        studies: Mapping[str, PointsStudy] | None = None,
+        studies: Mapping[str, Result] | None = None,
         emulated: Mapping[str, Run] | None = None,
         emulated_by: str | None = None,
     ) -> None:

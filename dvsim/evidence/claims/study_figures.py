@@ -12,15 +12,15 @@ import pandas as pd
 
 from dvsim.scenario.spec import Spec
 from dvsim.study.number_text import four_digits
-from dvsim.study.points import PointsStudy
-from dvsim.table import estimate as statistics
+from dvsim.table import estimate
+from dvsim.table.result import Result
 
 
 class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, never shown as an error
     """A figure that a run does not have; the text names it."""
 
 
-class Estimate(statistics.Estimate):
+class Estimate(estimate.Estimate):
     """A metric of a point of a study, as claims write it."""
 
     @property
@@ -32,7 +32,7 @@ class Estimate(statistics.Estimate):
 class StudyFigures:
     """Figures of a set of studies, of all their replications or of some."""
 
-    def __init__(self, studies: Mapping[str, PointsStudy]) -> None:
+    def __init__(self, studies: Mapping[str, Result]) -> None:
         self.studies = dict(studies)
         self._chosen: frozenset[int] | None = None  # replications; None for all
         self._points = cache(self._points_of)
@@ -102,7 +102,7 @@ class StudyFigures:
     def _points_of(self, scenario: str) -> dict[int, dict[str, Estimate]]:
         study = self.studies[scenario]
         if self._chosen is not None:
-            study = replace(study, points=study.points[self._is_chosen(study.points)])
+            study = replace(study, values=study.values[self._is_chosen(study.values)])
         table = study.estimates()
         columns = [table[name].tolist() for name in ("point", "metric", "value", "low", "high")]
         results: dict[int, dict[str, Estimate]] = {}

@@ -22,8 +22,8 @@ from dvsim.evidence.lab.ratios import (
     between_sizes,
     crossovers,
 )
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 NEAR = 1.25  # how far a factor may be from one of units, in each case
 FACTORS = {
@@ -89,9 +89,7 @@ class Judged:
         return {"passed": self.passed, **content}
 
 
-def judge(
-    results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | None = None
-) -> Judged:
+def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = None) -> Judged:
     """Return what a file of measurements says of runs.
 
     Args:
@@ -166,9 +164,7 @@ def _middle(case: Compared) -> float | None:
     return rows[0].log_error if rows else None
 
 
-def _fitted_columns(
-    results: Sequence[Run | PointsStudy], data: LabData
-) -> dict[str, tuple[str, ...]]:
+def _fitted_columns(results: Sequence[Run | Result], data: LabData) -> dict[str, tuple[str, ...]]:
     return {
         result.scenario.name: result.scenario.reference.fitted
         for result in results

@@ -14,8 +14,8 @@ from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_samp
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 Taken = Literal["mean", "same"]
 OTHER = "another transport"
@@ -37,7 +37,7 @@ class Matched(NamedTuple):
     missing: list[tuple[Case, str]]
 
 
-def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | None) -> Matched:
+def match(results: Sequence[Run | Result], data: LabData, taken: Taken | None) -> Matched:
     """Return each case with its run.
 
     Args:
@@ -156,14 +156,14 @@ def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | N
 
 
 def _of(
-    result: Run | PointsStudy, case: Case, data: LabData, taken: Taken | None
+    result: Run | Result, case: Case, data: LabData, taken: Taken | None
 ) -> Iterator[Pair | str]:
     reason = why_not(result.scenario, case, data, taken)
     if reason:
         yield reason
         return
     if kind_of(result.scenario).studies:
-        yield _of_study(cast("PointsStudy", result), case, taken)
+        yield _of_study(cast("Result", result), case, taken)
     else:
         yield _of_run(cast("Run", result), case, data, taken)
 
@@ -183,7 +183,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)
 
 
-def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str:
+def _of_study(study: Result, case: Case, taken: Taken | None) -> Pair | str:
     simulated = of_study(study, points_of(study.scenario, case)[0], case)
     if not simulated.statistics:
         return f"{study.scenario.name} has no {case.metric} of these statistics at this point"

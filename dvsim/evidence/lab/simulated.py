@@ -11,10 +11,10 @@ import numpy as np
 from dvsim.evidence.lab.data import SUM, Case, Sample
 from dvsim.evidence.statistics import Floats, statistic
 from dvsim.scenario.sampled import Column, Sampled
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.summary import column_rates, column_samples
 from dvsim.table.estimate import Estimate, estimate
+from dvsim.table.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,13 +202,13 @@ def of_run(
     )
 
 
-def of_study(study: PointsStudy, point: int, case: Case) -> Simulated:
+def of_study(study: Result, point: int, case: Case) -> Simulated:
     """Return what a point of a study has beside a case."""
     table = study.estimates()
     table = table[table["point"] == point].set_index("metric")
     results, runs = {}, {}
     shown = {"mean": (case.metric, 1.0)} if case.own_unit is not None else SHOWN[case.metric]
-    own = study.points[study.points["point"] == point]
+    own = study.wide[study.wide["point"] == point]
     for name, (metric, factor) in shown.items():
         row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
         value, low, high = row.tolist()

@@ -32,7 +32,7 @@ from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
 from dvsim.progress import Progress
-from dvsim.study.points import PointsStudy
+from dvsim.table.result import Result
 
 SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
 MOST = 10**7  # messages of a closed loop, which ends by time
@@ -113,7 +113,7 @@ def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
 
 def emulated(
     kind: PointsKind, scenarios: Sequence[ClusterScenario], job: Job
-) -> Generator[PointsStudy, None, None]:
+) -> Generator[Result, None, None]:
     """Measure scenarios and yield the study of each."""
     how = job.how
     question = {id(own): kind.question(own, how.emulation) for own in scenarios}

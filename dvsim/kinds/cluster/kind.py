@@ -6,9 +6,9 @@ import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Job, Keys, Order, Plain
+from dvsim.contract.kind import Job, Keys, Order, Own, Plain
 from dvsim.errors import Fault
-from dvsim.kinds.cluster.metrics import METRICS
+from dvsim.kinds.cluster.metrics import METRICS, unsettled
 from dvsim.kinds.cluster.spec import MOST_CLIENTS, MOST_NODES, MOST_SECONDS, ROLES, ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.scenario import bounds
@@ -19,7 +19,7 @@ from dvsim.scenario.units import format_value
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 PS = 1e-12
 SECOND_S = 5e-4  # what a simulated second takes, about
@@ -48,7 +48,12 @@ class ClusterKind(PointsKind):
         ),
     }
     registry = METRICS
-    study = "dvsim.kinds.cluster.result:ClusterStudy"
+
+    def notes(self, result: Own) -> dict[int, str]:
+        """Return by point why a replication of it does not settle, or what stopped publishers."""
+        worst = result.wide.groupby("point")[["unstable", "full", "blocked"]].max()
+        rows = {point: unsettled(row) for point, row in worst.to_dict(orient="index").items()}
+        return {point: note for point, note in rows.items() if note}
 
     def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Return the cards of a cluster."""
@@ -141,9 +146,7 @@ class ClusterKind(PointsKind):
             scale = own_scale(scenario)
         return scenario.scaled(1.0 if scale is None else scale)
 
-    def made(
-        self, scenarios: Sequence[ClusterScenario], job: Job
-    ) -> Generator[PointsStudy, None, None]:
+    def made(self, scenarios: Sequence[ClusterScenario], job: Job) -> Generator[Result, None, None]:
         """Simulate or emulate scenarios and yield the study of each; otherwise as `Kind.made`."""
         if job.how.emulation is None:
             return super().made(scenarios, job)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.contract.kind import Metric, unsigned
+from dvsim.scenario.types import GROWS
+from dvsim.table.metrics import Metric, unsigned
 
 METRICS: Mapping[str, Metric] = unsigned(
     {
@@ -40,3 +41,20 @@ METRICS: Mapping[str, Metric] = unsigned(
         "cost": Metric("$", shown=True),  # of a month, for 1,000 msg/s that consumers got
     }
 )
+
+
+def unsettled(metrics: Mapping[str, float]) -> str:
+    """Return why a run does not settle, from its metrics; nothing if it does.
+
+    >>> unsettled({"unstable": 1.0, "full": 0.25, "blocked": 0.0})
+    'what waits grows; a disk is full for 25 % of the time'
+    >>> unsettled({"unstable": 0.0, "blocked": 0.0})
+    ''
+    """
+    full, blocked = metrics.get("full", 0.0), metrics.get("blocked", 0.0)
+    notes_of_run = [GROWS] if metrics["unstable"] > 0 else []
+    notes_of_run += [f"a disk is full for {100 * full:.3g} % of the time"] if full > 0 else []
+    notes_of_run += (
+        [f"publishers are stopped for {100 * blocked:.3g} % of the time"] if blocked > 0 else []
+    )
+    return "; ".join(notes_of_run)

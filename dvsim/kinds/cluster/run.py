@@ -22,9 +22,8 @@ from dvsim.core.streams import Streams
 from dvsim.emulation.trace.timeline import Event, Timeline
 from dvsim.errors import RunFailed
 from dvsim.kinds.cluster.measures import KB, MS, Left, Sums, monthly
-from dvsim.kinds.cluster.metrics import METRICS
+from dvsim.kinds.cluster.metrics import METRICS, unsettled
 from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State
-from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]

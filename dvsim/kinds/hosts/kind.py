@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Keys, Order
+from dvsim.contract.kind import Keys, Order, Own
 from dvsim.errors import Fault
 from dvsim.kinds.hosts.metrics import METRICS, STAGE_COLUMNS
 from dvsim.kinds.hosts.spec import (
@@ -36,6 +36,23 @@ EVENT_S = 2e-5  # what an event takes to simulate, about
 ALONE, PACKET_BYTES = 30, 250
 """Events of a message that travels alone, and the bytes that make one more; in batches there are
 one or two for a message."""
+
+
+DRAWN = (
+    "rate_in",
+    "rate_out",
+    "megabytes",
+    "megabits",
+    "density",
+    "latency",
+    "ack_mean",
+    "fairness",
+    "setup",
+    "busiest",
+)
+QUANTILES = {"p50": "latency", "p99": "latency", "ack_p99": "ack_mean"}  # of what
+EVEN = 0.99  # an index of fairness above which there is nothing to see
+ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
 
 
 class MessagingKind(PointsKind):
@@ -91,13 +108,8 @@ class MessagingKind(PointsKind):
 
     registry = METRICS
     messages = True
-    study = "dvsim.kinds.hosts.result:MessagingStudy"
+    sides: ClassVar[Mapping[str, Mapping[str, str]]] = {"stages": STAGE_COLUMNS}
     work = ("events", "events/s")
-
-    @property
-    def tables(self) -> Mapping[str, Mapping[str, str]]:
-        """The points, and how busy each stage was."""
-        return {**super().tables, "stages": STAGE_COLUMNS}
 
     def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
         """Run the messages of a point."""
@@ -108,11 +120,35 @@ class MessagingKind(PointsKind):
     def gathered(
         self, scenario: MessagingScenario, seed: int, runs: Sequence[Done]
     ) -> dict[str, pd.DataFrame]:
-        """Return the points, and how busy each stage was."""
+        """Return how busy each stage was."""
         from dvsim.kinds.hosts.run import stages_of
-        from dvsim.kinds.study import points_of
 
-        return {"points": points_of(self, runs), "stages": stages_of(runs)}
+        return {"stages": stages_of(runs)}
+
+    def over_replications(self, result: Own) -> Mapping[str, pd.DataFrame]:
+        """Return of stages the mean over replications, of several alike the busiest."""
+        keys = ["point", "stage"]
+        stages = result.sides["stages"].groupby([*keys, "number"], sort=False)
+        means = stages["utilisation"].mean()
+        return {"stages": means.groupby(level=keys, sort=False).max().reset_index()}
+
+    def drawn(self, result: Own) -> Sequence[str]:
+        """Return the metrics that say something about a result."""
+        points, peer = result.wide, result.scenario.peer
+        dull = {"busiest", "megabytes" if peer else "megabits"}
+        dull |= {"setup"} if points["setup"].nunique(dropna=True) <= 1 else set()
+        dull |= {"fairness"} if points["fairness"].min() > EVEN else set()
+        unlike = (points["rate_in"] / points["rate_out"] - 1).abs().max()
+        if not unlike > ALIKE or peer:
+            dull.add("rate_in")
+        if "streams" not in result.scenario.keys and not peer:
+            dull.add("density")
+        return [name for name in DRAWN if name not in dull]
+
+    def listed(self, result: Own) -> Sequence[str]:
+        """Return the metrics that are drawn, and quantiles of latencies."""
+        drawn = result.drawn
+        return [name for name in METRICS if QUANTILES.get(name, name) in drawn]
 
     def trace(self, scenario: MessagingScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first point."""

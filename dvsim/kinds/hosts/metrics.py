@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.contract.kind import Metric, unsigned
+from dvsim.table.metrics import Metric, unsigned
 
 METRICS: Mapping[str, Metric] = unsigned(
     {

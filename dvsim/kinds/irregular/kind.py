@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from dvsim.contract.kind import Keys, Metric, Order, Own, Plain, unsigned
+from dvsim.contract.kind import Keys, Order, Own, Plain
 from dvsim.errors import Fault
 from dvsim.kinds.irregular.spec import (
     LEAST_BUFFER,
@@ -19,6 +19,7 @@ from dvsim.kinds.points import PointsKind
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 from dvsim.study.table import Table
+from dvsim.table.metrics import Metric, unsigned
 
 LINKS = ("words", "vortex")
 

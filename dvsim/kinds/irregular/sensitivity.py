@@ -18,7 +18,7 @@ from dvsim.scenario.types import Card
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 RATES = {"port": "port_rate", "PIO": "pio_rate"}
 FACTORS = {"/2": 0.5, "x2": 2.0}
@@ -48,7 +48,7 @@ def sensitivity(work: WordsTable, host: Card, card: Card) -> Mapping[str, float]
     return {change: times[change] / plain for change in CHANGES}
 
 
-def with_sensitivity(study: PointsStudy, table: Table) -> Iterator[Table | str]:
+def with_sensitivity(study: Result, table: Table) -> Iterator[Table | str]:
     """Yield the table of a study with a column for each change, and what they say, if it has any.
 
     Points over other networks have no such cells.

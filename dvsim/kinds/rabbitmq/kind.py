@@ -44,7 +44,7 @@ class RabbitmqKind(Kind):
     Spec: ClassVar[type[Spec]] = Scenario
     emulated = True
     simulates = "sim"
-    brief_table = "summary"
+    brief_tables = ("summary",)
     messages = True
     registry = METRICS
     calibration = "dvsim.kinds.rabbitmq.calibration:calibrate"
@@ -208,17 +208,16 @@ class RabbitmqKind(Kind):
 
         return of_tables
 
-    def brief(self, result: Run) -> Mapping[str, Sequence[Any]]:
+    def brief(self, result: Run) -> Mapping[str, Any]:
         """Return the summary."""
-        return result.summary_columns
+        return {"summary": result.summary_columns}
 
-    def point_numbers(
-        self, scenario: Scenario, table: Mapping[str, Sequence[Any]]
-    ) -> list[PointNumbers]:
+    def point_numbers(self, scenario: Scenario, tables: Mapping[str, Any]) -> list[PointNumbers]:
         """Return the numbers of its only point."""
         from dvsim.kinds.rabbitmq.point_numbers import point_numbers
 
-        return [point_numbers(scenario, table)]
+        summary = tables["summary"]
+        return [point_numbers(scenario, {name: list(summary[name]) for name in summary})]
 
 
 KIND = RabbitmqKind()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from dvsim.contract.kind import Metric, unsigned
+from dvsim.table.metrics import Metric, unsigned
 
 if TYPE_CHECKING:
     import pandas as pd

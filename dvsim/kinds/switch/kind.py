@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Keys, Order
+from dvsim.contract.kind import Keys, Order, Own
 from dvsim.errors import Fault, nearest
 from dvsim.kinds.points import PointsKind
-from dvsim.kinds.switch.metrics import METRICS, TABLES
+from dvsim.kinds.switch.metrics import METRICS, SIDES
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath
@@ -134,9 +134,8 @@ class SwitchKind(PointsKind):
                 yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
     registry = METRICS
-    study = "dvsim.kinds.switch.result:Study"
     text = "dvsim.kinds.switch.text:study_lines"
-    tables = TABLES
+    sides = SIDES
     work = ("node_updates", "node updates/s")
 
     def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
@@ -148,11 +147,66 @@ class SwitchKind(PointsKind):
     def gathered(
         self, scenario: SwitchScenario, seed: int, runs: Sequence[Done]
     ) -> dict[str, pd.DataFrame]:
-        """Return points, histograms, cylinders, theory and what was recorded."""
-        from dvsim.kinds.study import points_of
-        from dvsim.kinds.switch.model import OWN, tables_of
+        """Return histograms, cylinders, theory, what was recorded, and what is said of runs."""
+        from dvsim.kinds.switch.model import tables_of
 
-        return {"points": points_of(self, runs, *OWN)} | tables_of(scenario, seed, runs)
+        return tables_of(scenario, seed, runs)
+
+    def over_replications(self, result: Own) -> Mapping[str, pd.DataFrame]:
+        """Return its sides; histograms are added up over replications, cylinders averaged."""
+        histograms, cylinders = result.sides["histograms"], result.sides["cylinders"]
+        counts = histograms.groupby(["point", "kind", "value"], as_index=False)
+        shares = cylinders.groupby(["point", "level", "cylinder"], as_index=False)
+        return {
+            **result.sides,
+            "histograms": counts[["packets"]].sum(),
+            "cylinders": shares[["blocked", "occupancy"]].mean(),
+        }
+
+    def drawn(self, result: Own) -> Sequence[str]:
+        """Return the metrics that say something about a result.
+
+        A packet that waits is never refused, one that always waits has no latency to speak of, and
+        where nothing waits the latency is the hops.
+        """
+        scenario, points = result.scenario, result.wide
+        injection = "any" if "injection" in scenario.keys else scenario.traffic.injection
+        chosen = {
+            "queue": ["mean_latency", "throughput"],
+            "saturate": ["throughput", "mean_hops"],
+        }.get(injection, ["throughput", "acceptance", "mean_hops", "mean_latency"])
+        if points["mean_latency"].equals(points["mean_hops"].rename("mean_latency")):
+            chosen = [metric for metric in chosen if metric != "mean_latency"]
+        return [*chosen, "lost"] if points["lost"].gt(0).any() else chosen
+
+    def axes(self, scenario: SwitchScenario, keys: pd.DataFrame) -> pd.DataFrame:
+        """Put H x A in the place of the height where switches of one size differ in their angles.
+
+        So it is when heights and angles were varied together, and no size has one shape only: then
+        the question is what the angles do at a fixed number of ports.
+        """
+        if not {"height", "angles"} <= set(keys) or "load" in keys:
+            return keys
+        shapes = keys[["height", "angles"]].drop_duplicates()
+        ports = shapes["height"] * shapes["angles"]
+        crossed = len(shapes) == shapes["height"].nunique() * shapes["angles"].nunique()
+        if crossed or ports.value_counts().min() < 2:
+            return keys
+        named = keys.assign(ports=keys["height"] * keys["angles"])
+        return named.drop(columns="height").loc[:, ["ports", *keys.columns.drop("height")]]
+
+    def levels(
+        self, scenario: SwitchScenario, metric: str, key: str | None
+    ) -> list[tuple[float, str]]:
+        """Return the published levels of a metric along a key, each with what it is."""
+        table = scenario.switch if scenario.network is None else scenario.network.switch
+        if table is None:
+            return []
+        if (metric, key) == ("throughput", "height") and scenario.traffic.injection == "saturate":
+            return [(2 / 9, "2/9: published limit for few angles, many heights")]
+        if (metric, key) == ("acceptance", "angles") and table.injecting is not None:
+            return [(0.99, "99 %: published for five idle angles to one")]  # some angles are idle
+        return []
 
     def known(self, scenario: SwitchScenario) -> dict[str, Any]:
         """Return how long a slot is."""

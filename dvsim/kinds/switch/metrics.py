@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dvsim.contract.kind import Metric, unsigned
+from dvsim.table.metrics import Metric, unsigned
 
 METRICS: Mapping[str, Metric] = unsigned(
     {
@@ -58,10 +58,9 @@ METRICS: Mapping[str, Metric] = unsigned(
 )
 """What is measured in each run, with units; a mean or quantile of nothing is not a number."""
 
-POINT_COLUMNS: Mapping[str, str] = {
+RUN_COLUMNS: Mapping[str, str] = {
     "point": "int32",  # 0.., as in `SwitchScenario.points`
     "replication": "int16",  # 1..
-    **dict.fromkeys(METRICS, "float64"),
     "fidelity": "str",  # "cycle": every packet; "flow": expected from tables, with these errors
     "latency_error": "float64",  # relative, of the mean; not a number at cycle fidelity
     "throughput_error": "float64",
@@ -105,12 +104,12 @@ QUEUE_COLUMNS: Mapping[str, str] = {
     "in_flight": "int64",  # packets in the switch
     "deflected": "int64",  # descents blocked in the slot
 }
-TABLES: Mapping[str, Mapping[str, str]] = {
-    "points": POINT_COLUMNS,
+SIDES: Mapping[str, Mapping[str, str]] = {
+    "runs": RUN_COLUMNS,
     "histograms": HISTOGRAM_COLUMNS,
     "cylinders": CYLINDER_COLUMNS,
     "theory": THEORY_COLUMNS,
     "events": EVENT_COLUMNS,
     "queues": QUEUE_COLUMNS,
 }
-"""The tables of a study; `events` and `queues` are empty where nothing was recorded."""
+"""The tables beside the values; `events` and `queues` are empty where nothing was recorded."""

@@ -15,8 +15,7 @@ from dvsim.fabric.switch import SwitchRun, replication_seed
 from dvsim.kinds.switch.metrics import (
     CYLINDER_COLUMNS,
     HISTOGRAM_COLUMNS,
-    METRICS,
-    POINT_COLUMNS,
+    RUN_COLUMNS,
     THEORY_COLUMNS,
 )
 from dvsim.kinds.switch.points import device_of, network_of, node_updates, traffic_of
@@ -26,8 +25,6 @@ from dvsim.kinds.switch.theory import theory_of
 
 if TYPE_CHECKING:
     from dvsim.kinds.study import Done
-
-OWN = [name for name in POINT_COLUMNS if name not in ("point", "replication", *METRICS)]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -98,9 +95,10 @@ def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:
 
 
 def tables_of(scenario: SwitchScenario, seed: int, runs: Sequence[Done]) -> dict[str, pd.DataFrame]:
-    """Return the tables of a study but for its points, see `dvsim.kinds.switch.result`."""
+    """Return what a result has beside its values."""
     events, queues = recorded(scenario, seed)
     return {
+        "runs": _runs(runs),
         "histograms": _histograms(runs),
         "cylinders": _cylinders(runs),
         "theory": _theory(scenario),
@@ -114,6 +112,14 @@ def slot_of(scenario: SwitchScenario) -> int | None:
     if scenario.switch is not None:
         return scenario.switch.slot_ps
     return None if scenario.network is None else network_of(scenario.network).slot_ps
+
+
+def _runs(runs: Sequence[Done]) -> pd.DataFrame:
+    said = list(RUN_COLUMNS)[2:]
+    rows = [
+        (run.point, run.replication, *(getattr(run.reading, name) for name in said)) for run in runs
+    ]
+    return pd.DataFrame(rows, columns=list(RUN_COLUMNS)).astype(dict(RUN_COLUMNS))
 
 
 def _histograms(runs: Sequence[Done]) -> pd.DataFrame:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dvsim.kinds.study import halves_of
-from dvsim.kinds.switch.result import Study
 from dvsim.scenario.spec import point_text
 from dvsim.study.number_text import fixed_text
-from dvsim.study.points import flow_text
 from dvsim.study.points_text import key_text
 from dvsim.study.question_text import question_lines
 from dvsim.study.table import Table
 from dvsim.table.match import PointKeys, matching_keys
+from dvsim.table.result import Result, flow_text
 
 INDENT = "  "
 COLUMNS = {
@@ -28,10 +27,10 @@ COLUMNS = {
 PS_PER_NS = 1000
 
 
-def study_lines(study: Study) -> Iterator[str | Table]:
+def study_lines(study: Result) -> Iterator[str | Table]:
     """Yield a study: what was asked, the table of its points, and what is to be said of some."""
     scenario = study.scenario
-    slots = sorted({scenario.at(point).traffic.slots for point in range(len(scenario.points))})
+    slots = sorted({scenario.at(point).get("slots") for point in range(len(scenario.points))})
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
     yield from question_lines(study, f"{shown} slots")
     keys = matching_keys([PointKeys.of(study.scenario)])
@@ -54,14 +53,14 @@ def _groups(head: list[str], keys: list[str]) -> list[int]:
     return [end - begin for begin, end in pairwise([*first, len(head)])]
 
 
-def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:
+def _rows(study: Result, shown: list[str]) -> Iterator[list[str]]:
     theory = {
         (int(point), name, metric): float(value)
-        for point, name, metric, value in study.theory.itertuples(index=False)
+        for point, name, metric, value in study.beside.itertuples(index=False)
     }
     beside = {name for _, name, _ in theory}
     cells = halves_of(study)
-    slot, keys, notes = study.slot_ps, study.keys()[shown], study.notes()
+    slot, keys, notes = study.slot_ps, study.points[shown], study.notes()
     head = list(shown)
     for heading, _, name in COLUMNS.values():
         head += [heading, "±"] + ([name] if name in beside else [])

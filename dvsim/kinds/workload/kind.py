@@ -9,7 +9,7 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Keys, Metric, Order, Plain, Reading, unsigned
+from dvsim.contract.kind import Keys, Order, Plain, Reading
 from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
@@ -17,6 +17,7 @@ from dvsim.kinds.workload.skeletons import MOST_CELLS
 from dvsim.scenario import bounds
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath
 from dvsim.scenario.spec import Spec
+from dvsim.table.metrics import Metric, unsigned
 
 if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline

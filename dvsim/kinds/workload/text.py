@@ -12,7 +12,7 @@ from dvsim.study.number_text import amount_text
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.study.points import PointsStudy
+    from dvsim.table.result import Result
 
 PS = 1e-12
 NS = 1e-9
@@ -96,11 +96,11 @@ def _spent(replay: Replay) -> str:
     return f"spent on {', '.join(f'{name} {share} %' for name, share in shares if share)}"
 
 
-def study_lines(study: PointsStudy) -> Iterator[str | Table]:
+def study_lines(study: Result) -> Iterator[str | Table]:
     """Yield a study: what was asked, and of each point its time and what that is spent on."""
     scenario, keys = study.scenario, list(study.scenario.keys)
     yield titled(scenario)
-    table = study.points.drop(columns="replication").groupby("point").mean()
+    table = study.wide.drop(columns="replication").groupby("point").mean()
     rows, first = [], float(table["time"].iloc[0])
     for number, row in table.iterrows():
         point = scenario.points[int(str(number))]

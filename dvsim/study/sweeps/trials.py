@@ -207,17 +207,19 @@ def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
             raise broken(folder, f"{name} is missing")
     if manifest["replications"] < how.replications:
         return None
-    name, columns = f"{kind.brief_table}.parquet", kind.tables[kind.brief_table]
-    table = read_checked(folder, name, manifest)
+    tables = {}
+    for name in kind.brief_tables:
+        data = read_checked(folder, f"{name}.parquet", manifest)
+        try:
+            table = from_parquet(data, kind.tables[name])
+        except ValueError as error:
+            raise broken(folder, f"{name}.parquet: {error}") from error
+        tables[name] = table[table["replication"] <= how.replications]
     try:
-        data = from_parquet(table, columns)
-        data = data[data["replication"] <= how.replications]
-        numbers: list[PointNumbers] = kind.point_numbers(
-            scenario, {str(k): data[k].tolist() for k in data}
-        )
+        numbers: list[PointNumbers] = kind.point_numbers(scenario, tables)
         return numbers
-    except (ValueError, KeyError) as error:
-        raise broken(folder, f"{name}: {error}") from error
+    except KeyError as error:
+        raise broken(folder, f"{', '.join(tables)}: {error}") from error
 
 
 def find(root: Path, trial: PointTrial, how: How, precision: float | None) -> Outcome | PointTrial:

@@ -22,9 +22,9 @@ from dvsim.errors import DvsimError
 from dvsim.evidence.validation import validate
 from dvsim.report import write_results
 from dvsim.session import run_scenarios
-from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.store import load_result
+from dvsim.table.result import Result
 
 ASKED: Mapping[str, tuple[str, Sequence[str]]] = {
     "cards": ("h3/dv-8", ["workload.messages=2000"]),
@@ -49,7 +49,7 @@ def good() -> Mapping[str, Path]:
 
 
 @cache
-def loaded(kind: str) -> Run | PointsStudy:
+def loaded(kind: str) -> Run | Result:
     """Return what a good folder holds."""
     return load_result(good()[kind])
 
@@ -71,16 +71,20 @@ def read_result(files: Files, folder: Path) -> str:
     return f"{kind} {type(result).__name__}"
 
 
-def same(result: Run | PointsStudy, before: Run | PointsStudy) -> None:
+def same(result: Run | Result, before: Run | Result) -> None:
     """Assert that a result is what was written: scenario, question and tables."""
     for one in (result, before):
         assert one.folder is not None
     backend = before.manifest["backend"]
     asked = [(one.scenario, one.seed, one.replications) for one in (result, before)]
     assert asked[0] == asked[1], f"another question: {asked}"
-    names = ["samples", "counters"] if isinstance(before, Run) else [*kind_named(backend).tables]
-    for name in names:
-        pd.testing.assert_frame_equal(getattr(result, name), getattr(before, name))
+    if isinstance(before, Run):
+        tables = [(one.samples, one.counters) for one in (result, before)]
+    else:
+        kind = kind_named(backend)
+        tables = [tuple(kind.kept(one).values()) for one in (result, before)]
+    for own, was in zip(*tables, strict=True):
+        pd.testing.assert_frame_equal(own, was)
 
 
 def result_seeds() -> list[Files]:

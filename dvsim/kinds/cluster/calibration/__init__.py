@@ -24,9 +24,9 @@ from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.reference import read_csv
 from dvsim.scenario.types import Card
-from dvsim.study.points import PointsStudy
 from dvsim.study.store import load_result
 from dvsim.study.table import Table
+from dvsim.table.result import Result
 
 PS_PER_S = 1e12
 MILLION = 1e6  # messages of a published run
@@ -112,7 +112,7 @@ def calibrate(
         faults.append(Argument("folders").fault(message))
     if faults:
         raise ScenarioError(faults)
-    first: PointsStudy = studies[folders[0]]
+    first: Result = studies[folders[0]]
     points, judges = (
         tuple(sorted(point for folder in some for point in _points(studies[folder])))
         for some in (folders, against)
@@ -138,18 +138,18 @@ def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any ki
         if scenario.system.queue != "quorum" or scenario.workload.rate is not None:
             yield "is not of a quorum queue without workload.rate, such as rabbit/here"
             return
-    if study.points["fsyncs"].isna().any():
+    if study.wide["fsyncs"].isna().any():
         yield "has no syncs; they are counted on private nodes alone"
 
 
-def _alike(study: PointsStudy) -> str:
+def _alike(study: Result) -> str:
     system = cast("ClusterScenario", study.scenario.at(0)).system
     return f"{system.nodes} {system.replicas} {study.scenario.used_cards()}"
 
 
-def _points(study: PointsStudy) -> Iterator[Point]:
+def _points(study: Result) -> Iterator[Point]:
     scenario = cast("ClusterScenario", study.scenario)
-    for number, rows in study.points.groupby("point"):
+    for number, rows in study.wide.groupby("point"):
         work = scenario.at(cast("int", number)).workload
         rates, syncs = rows["rate_in"], rows["fsyncs"] / rows["rate_in"] / work.seconds
         middle = (float(column.median()) for column in (rates, syncs))
