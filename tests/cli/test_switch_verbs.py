@@ -145,10 +145,13 @@ def test_json_is_one_object_without_nan(mine):
         "point": 1,
         "height": 16,
         "slots": 200,
+        "component": "",
+        "instance": 0,
         "metric": "throughput",
         "value": 0.0,
         "low": 0.0,
         "high": 0.0,
+        "n": 2,
         "unit": "packets/slot/input",
     }
 

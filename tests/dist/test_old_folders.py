@@ -33,9 +33,9 @@ HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 4; ",
+    "manifest.json has format 1, not 5; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
-    f"{dvsim.__version__}: manifest.json has format 2, not 4; ",
+    f"{dvsim.__version__}: manifest.json has format 2, not 5; ",
 }
 
 
@@ -131,7 +131,7 @@ def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command
         load_result(kept.folder)
     text = str(caught.value)
     assert text.startswith(f"{kept.folder} was made by dvsim ")
-    assert f"has format {format_}, not 4; run it again ({kept.manifest['command']})" in text
+    assert f"has format {format_}, not 5; run it again ({kept.manifest['command']})" in text
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):

@@ -14,6 +14,7 @@ from kept_run import keep
 
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
+from dvsim.kinds.switch.metrics import RUN_COLUMNS, SIDES
 from dvsim.session import run_scenarios
 from dvsim.study.folder import read_manifest
 from dvsim.study.store import load_result, write_result
@@ -131,6 +132,12 @@ def test_a_metric_that_came_later_is_not_a_number_in_the_folders_of_before(tmp_p
 
 
 def test_a_column_that_is_no_metric_cannot_have_come_later(tmp_path, monkeypatch):
-    _, folder = before("before", "latency_error", tmp_path, monkeypatch)
+    (now,) = run_scenarios(
+        [load("switch/zero-load", ["traffic.slots=50"])], replications=2, out=None
+    )
+    runs = {name: kind for name, kind in RUN_COLUMNS.items() if name != "latency_error"}
+    with monkeypatch.context() as then:
+        then.setattr(type(now.kind), "sides", {**SIDES, "runs": runs})
+        folder = write_result(now, tmp_path / "before").folder
     with pytest.raises(RunFailed, match=r"columns are .*; expected point"):
         load_result(folder)

@@ -266,7 +266,9 @@ def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
     from dvsim.study.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
-    (found,) = kind_of(alone.scenario).point_numbers(alone.scenario, alone.summary_columns)
+    (found,) = kind_of(alone.scenario).point_numbers(
+        alone.scenario, {"summary": alone.summary_columns}
+    )
     for stage in stages_of(alone.counters):
         assert found.results[f"busy_{stage.name}"].value == pytest.approx(stage.utilisation)
 
