@@ -2,5 +2,6 @@
 
 metrics.py    a metric, described once: unit, label, sign, formula
 estimate.py   the mean over replications with its interval
+compare.py    results side by side, a row for each number; match.py what belongs together
 result.py     a result: its points, its values, and the queries on them
 """
