@@ -217,7 +217,7 @@ def sweep(
 
     from dvsim.arguments import by_argument
     from dvsim.contract.load import template
-    from dvsim.study.sweeps.points import plan
+    from dvsim.study.sweeps.grid import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from dvsim.broker.private_nodes import Brokers
 from dvsim.broker.process import Identity
-from dvsim.broker.state import Kept, State, StateFolder
+from dvsim.broker.service import Kept, State, StateFolder
 from dvsim.errors import DvsimError
 
 

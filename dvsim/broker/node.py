@@ -1,18 +1,104 @@
-"""One RabbitMQ node, a child of this process."""
+"""One private node of RabbitMQ: its files, its process, commands to it."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from dvsim.broker.control import ANSWER_S, Control, tail
-from dvsim.broker.files import LISTENERS, Settings, environment, write
+from dvsim.broker.files import LISTENERS, Settings, environment, erlang, write
 from dvsim.broker.install import Installation
-from dvsim.broker.process import start_bound
-from dvsim.broker.reserve import HOST, answers, greets
-from dvsim.errors import RunFailed
+from dvsim.broker.process import HOST, answers, greets, start_bound
+from dvsim.errors import DvsimError, RunFailed
+
+NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"
+DAYS = "30"
+
+
+def make_certificates(folder: Path) -> None:
+    """Make a folder with an authority and certificates of a server and a client that it signed.
+
+    They are ``ca.pem``, ``server.pem`` with ``server-key.pem``, ``client.pem`` with
+    ``client-key.pem``; the keys can be read by their owner alone.
+    """
+    if shutil.which("openssl") is None:
+        raise DvsimError("TLS needs the command openssl to make certificates: apt install openssl")
+    folder.mkdir(mode=0o700)
+    _make(folder, "ca", "/CN=dvsim private authority", "basicConstraints=critical,CA:TRUE")
+    _make(folder, "server", "/CN=localhost", NAMES, "extendedKeyUsage=serverAuth")
+    _make(folder, "client", "/CN=dvsim client", "extendedKeyUsage=clientAuth")
+
+
+def _make(folder: Path, name: str, subject: str, *extensions: str) -> None:
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    command += ["-noenc", "-sha256", "-days", DAYS, "-subj", subject]
+    command += ["-keyout", f"{name}-key.pem", "-out", f"{name}.pem"]
+    command += [text for extension in extensions for text in ("-addext", extension)]
+    if name != "ca":
+        command += ["-CA", "ca.pem", "-CAkey", "ca-key.pem"]
+        command += ["-addext", "basicConstraints=critical,CA:FALSE"]
+    done = subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise DvsimError(f"openssl cannot make the certificate of {name}:\n{done.stderr.strip()}")
+    (folder / f"{name}-key.pem").chmod(0o600)
+
+
+TAIL = 15
+"""Lines of a log that an error shows."""
+ANSWER_S = 180
+"""How long rabbitmqctl may take: a busy machine starts its Erlang in many seconds."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """How to reach the nodes that share a cookie."""
+
+    program: Path  # ``rabbitmqctl``
+    home: Path  # the folder with the cookie
+    epmd_port: int  # the port of their epmd
+
+    def run(self, node: str, *arguments: str, timeout_s: float = ANSWER_S) -> str:
+        """Run a command on a node and return what it prints."""
+        # a time limit of its own: a call to a node that hangs would else never end
+        command = [str(self.program), "--quiet", "--node", f"{node}@localhost"]
+        command += ["--timeout", str(max(1, int(timeout_s))), *arguments]
+        shown = f"rabbitmqctl {' '.join(arguments)} on {node}"
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                env=erlang(self.home, self.epmd_port),
+                timeout=timeout_s + 15,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise DvsimError(f"{shown} did not end within {timeout_s:g} s") from error
+        if done.returncode != 0:
+            raise DvsimError(f"{shown} failed:\n{tail(done.stderr or done.stdout)}")
+        return done.stdout
+
+    def status(self, node: str, timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
+        """Return what a node says of its cluster: ``running_nodes``, ``alarms``, ``partitions``."""
+        text = self.run(node, "cluster_status", "--formatter", "json", timeout_s=timeout_s)
+        answer: Mapping[str, Any] = json.loads(text)
+        return answer
+
+
+def tail(text: str) -> str:
+    """Return the last lines of a text, set in."""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-TAIL:])
+
 
 POLL_S = 0.05
 STOP_S = 30

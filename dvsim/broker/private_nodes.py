@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dvsim.broker.control import Control
-from dvsim.broker.files import LISTENERS, Settings, erlang, write_private
-from dvsim.broker.install import Installation, find
-from dvsim.broker.limits import check_patience, check_plugins, check_shape, memory_of
-from dvsim.broker.node import POLL_S, READY_S, STOP_S, Node
-from dvsim.broker.private_folder import PrivateFolder, unusable
-from dvsim.broker.process import start_bound
-from dvsim.broker.reserve import HOST, Ports, answers
-from dvsim.broker.tls import make_certificates
+from dvsim.broker.files import LISTENERS, PrivateFolder, Settings, erlang, unusable, write_private
+from dvsim.broker.install import (
+    Installation,
+    check_patience,
+    check_plugins,
+    check_shape,
+    find,
+    memory_of,
+)
+from dvsim.broker.node import POLL_S, READY_S, STOP_S, Control, Node, make_certificates
+from dvsim.broker.process import HOST, Ports, answers, start_bound
 from dvsim.errors import RunFailed
 
 

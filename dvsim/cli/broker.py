@@ -17,8 +17,7 @@ from dvsim.errors import RunFailed, ScenarioError, nearest
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
-    from dvsim.broker.service import Look
-    from dvsim.broker.state import State
+    from dvsim.broker.service import Look, State
 
 dir_option = click.option(
     "--dir",

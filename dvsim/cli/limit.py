@@ -101,9 +101,8 @@ def limit(
     from dvsim.scenario.override import Setting
     from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits
-    from dvsim.study.limit.axis import axis_of
     from dvsim.study.limit.criterion import parse_criterion
-    from dvsim.study.limit.search import steps_of
+    from dvsim.study.limit.search import axis_of, steps_of
     from dvsim.study.stopping import confidence_of
 
     if precision is not None:

@@ -22,7 +22,7 @@ MOST = 12  # keys that are printed of a result
 def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     """Return the design that the options ask for, and say how large it is."""
     from dvsim.cli.sweep_text import chosen
-    from dvsim.study.sweeps.ranges import ranges
+    from dvsim.study.sweeps.grid import ranges
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for
 

@@ -114,7 +114,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     """
     from dvsim.cli.sweep_text import check_results
     from dvsim.contract.load import template
-    from dvsim.study.sweeps.points import plan
+    from dvsim.study.sweeps.grid import plan
     from dvsim.study.sweeps.run import prepare
 
     base = template(scenario)
@@ -152,7 +152,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     from dvsim.cli.sweep_text import plan_lines
-    from dvsim.study.sweeps.trials import Outcome, PointTrial, find
+    from dvsim.study.sweeps.executors import Outcome, PointTrial, find
 
     asked = [trial for trial in ready.trials if isinstance(trial, PointTrial)]
     outcomes = {trial.number: find(out, trial, ready.how, ready.precision) for trial in asked}

@@ -11,7 +11,7 @@ from dvsim.errors import PointsFailed, ScenarioError, nearest
 from dvsim.study.stopping import LEAST
 from dvsim.study.stopping import MOST as MOST_TIMES
 from dvsim.study.sweep_table import SweepResult, short_names
-from dvsim.study.sweeps.trials import PointTrial, Refused
+from dvsim.study.sweeps.executors import PointTrial, Refused
 from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Table
 from dvsim.table.result import finite

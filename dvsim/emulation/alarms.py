@@ -1,4 +1,4 @@
-"""Alarms of private nodes while clients are at work: memory above its mark, a disk without room."""
+"""Alarms of a cluster that is measured, and deaths of its nodes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from dvsim.broker.process import greets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
     from dvsim.broker import Brokers
+
 
 LIMITS = {
     "memory": (
@@ -106,3 +109,76 @@ def script(alarm: Alarm, folder: Path) -> str:
         f"spawn(fun() -> At = Wait(), Until(At + {begin}), {put}({low}), "
         f"Until(At + {end}), {put}(Was) end), ok."
     )
+
+
+class Death(NamedTuple):
+    """Nodes that die together."""
+
+    # Seconds from the first publish to SIGKILL, and to the start of the same nodes.
+    begin: float
+    end: float
+    victims: range  # their numbers, from 0
+
+
+class Down(NamedTuple):
+    """A node that was down: its name, when it died and when it answered again, in seconds."""
+
+    node: str
+    died: float
+    back: float
+
+
+class Deaths:
+    """The deaths of one run.
+
+    Args:
+        brokers: Whose nodes die.
+        deaths: Which nodes die, and when.
+
+    Attributes:
+        downs: Nodes that are back.
+        pending: Whether a node has to die, to be started or to answer.
+    """
+
+    def __init__(self, brokers: Brokers, deaths: Sequence[Death]) -> None:
+        self.brokers, self.downs = brokers, list[Down]()
+        self._died: dict[int, float] = {}
+        self._starting: set[int] = set()
+        self._left = {number for death in deaths for number in death.victims}
+        self._deaths = deaths
+
+    @property
+    def pending(self) -> bool:
+        """Whether a node has to die, to be started or to answer."""
+        return bool(self._left)
+
+    def begin(self, loop: Any) -> None:  # noqa: ANN401 - pika has no types
+        """Schedule all kills and starts in the loop of the clients."""
+        self._begun = time.monotonic()
+        for death in self._deaths:
+            loop.call_later(death.begin, lambda death=death: self._kill(death.victims))
+            loop.call_later(death.end, lambda death=death: self._start(death.victims))
+
+    def look(self) -> None:
+        """Note which nodes answer again."""
+        for number in sorted(self._starting):
+            node = self.brokers.nodes[number]
+            if not node.alive:
+                node.wait_ready()  # raises, with the end of its log
+            if greets(node.port):
+                self.downs.append(Down(node.name, self._died[number], self._now()))
+                self._starting.discard(number)
+                self._left.discard(number)
+
+    def _now(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _kill(self, victims: range) -> None:
+        for number in victims:
+            self._died[number] = self._now()
+            self.brokers.nodes[number].kill()
+
+    def _start(self, victims: range) -> None:
+        for number in victims:
+            self.brokers.nodes[number].start(wait=False)
+            self._starting.add(number)

@@ -1,4 +1,4 @@
-"""Programs that the harness starts. They end with it; an error shows the end of their stderr."""
+"""Child processes of an emulated run, and CPU time of processes and of the machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,55 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from dvsim.broker.process import bound
 from dvsim.errors import RunFailed
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class Machine(NamedTuple):
+    """CPU seconds of all cores since the machine was started: those not idle, and all."""
+
+    busy_s: float
+    all_s: float
+
+
+def machine() -> Machine:
+    """Read what all cores have done so far."""
+    words = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]
+    ticks = [int(word) for word in words]  # user nice system idle iowait irq softirq steal
+    idle = ticks[3] + ticks[4]
+    return Machine((sum(ticks) - idle) / TICKS_PER_S, sum(ticks) / TICKS_PER_S)
+
+
+def busy_share(before: Machine, after: Machine) -> float:
+    """Return the share of all cores' time that was spent between two readings."""
+    whole = after.all_s - before.all_s
+    return (after.busy_s - before.busy_s) / whole if whole > 0 else 0.0
+
+
+def cpu_s(pids: Iterable[int]) -> float:
+    """Return the CPU seconds of processes so far; one that has ended counts as 0."""
+    ticks = 0
+    for pid in pids:
+        fields = _stat(pid)
+        if fields is not None:
+            ticks += int(fields[11]) + int(fields[12])  # user and system
+    return ticks / TICKS_PER_S
+
+
+def _stat(pid: int) -> list[str] | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()
+
 
 TAIL = 12  # lines of stderr that an error shows
 PATIENCE_S = 10.0  # between SIGTERM and SIGKILL

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from dvsim.core.probe import Counter, Record
 from dvsim.emulation.amqp import Queue, spoken
-from dvsim.emulation.bodies import NUMBER, Digest
+from dvsim.emulation.messages import NUMBER, Digest
 from dvsim.errors import RunFailed
 
 QUIET_S = 15.0  # without a message; those that are missing then are lost

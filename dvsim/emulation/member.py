@@ -26,11 +26,9 @@ from typing import Any, NoReturn
 from dvsim._version import __version__
 from dvsim.broker import Brokers
 from dvsim.broker.compile_bridge import vicbridge
-from dvsim.broker.files import write_private
+from dvsim.broker.files import PrivateFolder, write_private
 from dvsim.broker.install import find
-from dvsim.broker.private_folder import PrivateFolder
-from dvsim.emulation.child import TAIL
-from dvsim.emulation.cpu_time import cpu_s, machine
+from dvsim.emulation.child import TAIL, cpu_s, machine
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.machine import machine_facts
 

@@ -20,7 +20,7 @@ import pika
 from pika.exceptions import NackError, UnroutableError
 
 from dvsim.emulation.amqp import Target, connect, spoken
-from dvsim.emulation.bodies import Bodies, Digest
+from dvsim.emulation.messages import Bodies, Digest
 from dvsim.errors import RunFailed
 
 TRANSIENT = 1

@@ -1,7 +1,7 @@
 """Queues of real RabbitMQ nodes under senders that wait for confirms and receivers that ack.
 
 Syncs are the batches that each node's log counts itself. The clients are in
-`dvsim.emulation.loop`.
+`dvsim.emulation.clients`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pika.exceptions import AMQPError
 
 from dvsim.emulation.alarms import Alarms
 from dvsim.emulation.amqp import UNUSED_MS, Target, connect, spoken
-from dvsim.emulation.cpu_time import cpu_s
-from dvsim.emulation.loop import Loop
+from dvsim.emulation.child import cpu_s
+from dvsim.emulation.clients import Loop
 from dvsim.emulation.messages import HEAD, Asked, Seen
 from dvsim.errors import RunFailed
 

@@ -62,7 +62,7 @@ class Emulation:
         """Return it with the number of nodes that this machine gets."""
         if self.urls or self.nodes is not None:
             return self
-        from dvsim.broker.limits import machine_bytes
+        from dvsim.broker.install import machine_bytes
 
         return replace(self, nodes=NODES if machine_bytes() >= FEW_NODES_BELOW else 1)
 
@@ -81,7 +81,7 @@ class Emulation:
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with it, by argument."""
-        from dvsim.broker.limits import check_shape
+        from dvsim.broker.install import check_shape
 
         try:
             check_shape(self.clusters, 1 if self.nodes is None else self.nodes)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from dvsim.broker import Brokers
 from dvsim.emulation.amqp import Queue, Target
-from dvsim.emulation.cpu_time import Machine, cpu_s, machine
+from dvsim.emulation.child import Machine, cpu_s, machine
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.member import dead_node
 from dvsim.emulation.settings import Emulation

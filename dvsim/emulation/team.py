@@ -18,8 +18,7 @@ from dvsim._version import __version__
 from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.files import write_private
 from dvsim.emulation.amqp import PORT, Target
-from dvsim.emulation.child import Child
-from dvsim.emulation.cpu_time import Machine
+from dvsim.emulation.child import Child, Machine
 from dvsim.emulation.hosts import Hosts
 from dvsim.errors import Advice, Argument, RunFailed
 

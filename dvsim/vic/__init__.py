@@ -31,27 +31,35 @@ broadcasts, reductions and the like (`Team`, vic_collective.h).
 
 from __future__ import annotations
 
-from dvsim.vic.binding import error_detail, strerror, version
-from dvsim.vic.card import Card, open
-from dvsim.vic.client import Client, Counts, Delivery, Settings
-from dvsim.vic.constants import FOREVER, NO_COUNTER, READY_FIFO, Flag, Kind, Op, Reduction, Status
-from dvsim.vic.errors import (
+from dvsim.vic.binding import (
+    FOREVER,
+    NO_COUNTER,
+    READY_FIFO,
     Busy,
     Closed,
+    Flag,
     InvalidArgument,
+    Kind,
     NoJob,
     NoSpace,
+    Op,
     OutOfRange,
     PeerDied,
+    Reduction,
     Refused,
+    Status,
     SystemRefused,
     TimedOut,
     TryAgain,
     VicError,
+    error_detail,
+    strerror,
+    version,
 )
+from dvsim.vic.card import Card, open
+from dvsim.vic.client import Client, Counts, Delivery, Settings
 from dvsim.vic.messages import Messages
-from dvsim.vic.packets import header
-from dvsim.vic.results import Attr, Transfer
+from dvsim.vic.packets import Attr, Transfer, header
 from dvsim.vic.team import Team
 
 WRITE = Op.WRITE

@@ -9,18 +9,24 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import libvic, told
+from dvsim.vic.binding import (
+    FOREVER,
+    AnyWords,
+    Status,
+    TimedOut,
+    VicError,
+    Words,
+    error_of,
+    given,
+    libvic,
+    taken,
+    told,
+)
 from dvsim.vic.client import Client, Settings
-from dvsim.vic.closing import Closing
-from dvsim.vic.constants import FOREVER, Status
-from dvsim.vic.errors import TimedOut, VicError, error_of
-from dvsim.vic.events import Events
 from dvsim.vic.messages import Messages
-from dvsim.vic.packets import same_length
-from dvsim.vic.results import Attr, Transfer
+from dvsim.vic.packets import Attr, Transfer, same_length
 from dvsim.vic.team import Team
-from dvsim.vic.waiting import in_slices_of, is_alone
-from dvsim.vic.words import AnyWords, Words, given, taken
+from dvsim.vic.waiting import Closing, Events, in_slices_of, is_alone
 
 
 def open() -> Card:

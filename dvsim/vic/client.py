@@ -15,17 +15,95 @@ client is closed or the programs of all other cards have ended. vic_client.h is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
-from dvsim.vic.binding import libvic, strerror, told
-from dvsim.vic.buffers import AnyBytes, given
-from dvsim.vic.closing import Closing
-from dvsim.vic.constants import Flag, Kind, Status
-from dvsim.vic.errors import InvalidArgument, Refused, VicError, error_of
-from dvsim.vic.stream import Stream
-from dvsim.vic.waiting import in_slices, nanoseconds
+from dvsim.vic.binding import (
+    AnyBytes,
+    Closed,
+    Flag,
+    InvalidArgument,
+    Kind,
+    Refused,
+    Status,
+    TimedOut,
+    VicError,
+    error_of,
+    libvic,
+    readable,
+    strerror,
+    told,
+)
+from dvsim.vic.waiting import SLICE_NS, Closing, in_slices, is_alone, nanoseconds, part_of_a_wait
+
+Item = TypeVar("Item")
+
+BREATH = 32
+"""Items after which other tasks of the loop get a turn though more items are there."""
+
+
+class Stream(Generic[Item]):
+    """Something with `_receive(timeout)`; a loop over it ends when it is closed, or the job is."""
+
+    def __init__(self, timed: bool) -> None:
+        self._timed = timed
+        self._ready: deque[Item] = deque()
+
+    def _receive(self, timeout: float | None) -> Item:
+        raise NotImplementedError
+
+    def _next(self, timeout: float | None) -> Item:
+        with contextlib.suppress(IndexError):
+            return self._ready.popleft()  # received for a task that was cancelled
+        return self._receive(timeout)
+
+    def _fetch(self, since_ns: int) -> None:
+        with contextlib.suppress(TimedOut), part_of_a_wait(since_ns):
+            self._ready.append(self._receive(SLICE_NS / 1e9))
+
+    def __iter__(self) -> Iterator[Item]:
+        """Return an iterator that waits for each item."""
+        while True:
+            try:
+                item = self._next(None)
+            except Closed:
+                return
+            yield item
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        """Return an asynchronous iterator: threads wait, the loop goes on. Can be cancelled."""
+        loop, count, since_ns = asyncio.get_running_loop(), 0, 0
+        while True:
+            item = None
+            try:
+                item = self._next(None if self._timed and is_alone() else 0)
+            except Closed:
+                return
+            except TimedOut:
+                since_ns = since_ns or time.monotonic_ns()
+            if item is None:
+                try:  # other tasks may end the wait
+                    await loop.run_in_executor(None, self._fetch, since_ns if is_alone() else 0)
+                except Closed:
+                    return
+                except VicError as error:  # without the frames of the thread and of its pool
+                    raise error.with_traceback(None) from None
+                continue
+            since_ns = 0
+            count += 1
+            if count % BREATH == 0:
+                try:
+                    await asyncio.sleep(0)
+                except asyncio.CancelledError:
+                    self._ready.appendleft(item)
+                    raise
+            yield item
+
 
 NUMBERS = ("max_bytes", "ring_bytes", "window_messages", "window_bytes")
 FLAGS = {"at_most_once": 1, "persistent": 2, "bridge": 4, "returns": 8}
@@ -137,7 +215,7 @@ class Client(Closing, Stream[Delivery]):
             TimedOut: If the window was full, or the bridge not there; it was not published.
             NoSpace: If what was received waits, for nobody but this thread; see `recv`.
         """
-        data, name = given(body), self._name(key)
+        data, name = readable(body), self._name(key)
         self._wait(
             "publish", timeout, bridge=bridge, _key=name, _data=data, bytes=len(data), shown=key
         )
@@ -176,7 +254,7 @@ class Client(Closing, Stream[Delivery]):
         Raises:
             TimedOut: If some had no room; the others have it.
         """
-        data, name, cards = given(body), self._name(topic), self._ffi.new("uint32_t *")
+        data, name, cards = readable(body), self._name(topic), self._ffi.new("uint32_t *")
         last = {"_cards": cards, "timeout_ns": nanoseconds(timeout)}
         self._call("topic", _topic=name, _data=data, bytes=len(data), **last, shown=topic)
         return int(cards[0])

@@ -15,13 +15,19 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from dvsim.vic.binding import libvic, strerror, told
-from dvsim.vic.buffers import AnyBytes, filled, given
-from dvsim.vic.closing import Closing
-from dvsim.vic.constants import Status
-from dvsim.vic.errors import VicError, error_of
-from dvsim.vic.stream import Stream
-from dvsim.vic.waiting import in_slices
+from dvsim.vic.binding import (
+    AnyBytes,
+    Status,
+    VicError,
+    error_of,
+    filled,
+    libvic,
+    readable,
+    strerror,
+    told,
+)
+from dvsim.vic.client import Stream
+from dvsim.vic.waiting import Closing, in_slices
 
 SHORT = 64 << 10  # bytes of the buffer that each thread receives into first
 
@@ -64,7 +70,7 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
         Raises:
             TimedOut: If the card does not receive; nothing was sent.
         """
-        bytes_ = given(data)
+        bytes_ = readable(data)
         call = self._lib.vic_message_send
         try:
             status = in_slices(

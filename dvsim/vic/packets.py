@@ -1,17 +1,43 @@
-"""Headers of packets, one or arrays of them."""
+"""Packets and the results of calls."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import libvic
-from dvsim.vic.constants import NO_COUNTER, Op, Status
-from dvsim.vic.errors import OutOfRange, error_of
-from dvsim.vic.words import Words
+from dvsim.vic.binding import NO_COUNTER, Op, OutOfRange, Status, Words, error_of, libvic
+
+
+class Attr(NamedTuple):
+    """What a card is: `struct vic_attr`."""
+
+    card: int
+    cards: int
+    sram_words: int
+    counters: int
+    fifo_words: int
+    dma_entries: int
+    mode: int  # 0 functional, 1 timed
+
+    @property
+    def bounds(self) -> str:
+        """What there is, for the text of an error."""
+        return (
+            f"there are cards 0 .. {self.cards - 1}, SRAM words 0 .. {self.sram_words - 1}, "
+            f"counters 0 .. {self.counters - 4} and 61 .. 63"
+        )
+
+
+class Transfer:
+    """A DMA transfer in flight; `Card.dma_wait` ends it. Its arrays live until then."""
+
+    def __init__(self, handle: Any, *arrays: Words) -> None:  # noqa: ANN401 - a C pointer
+        self.handle = handle
+        self.arrays = arrays
+
 
 Ints = npt.NDArray[np.integer[Any]]
 

@@ -18,12 +18,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import libvic, told
-from dvsim.vic.closing import Closing
-from dvsim.vic.constants import Reduction, Status
-from dvsim.vic.errors import VicError, error_of
-from dvsim.vic.waiting import in_slices
-from dvsim.vic.words import AnyWords, Words, given, taken
+from dvsim.vic.binding import (
+    AnyWords,
+    Reduction,
+    Status,
+    VicError,
+    Words,
+    error_of,
+    given,
+    libvic,
+    taken,
+    told,
+)
+from dvsim.vic.waiting import Closing, in_slices
 
 
 def _name(op: int) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import nodes
 from bridge_job import mark
 
-from dvsim.broker.reserve import Ports
+from dvsim.broker.process import Ports
 
 CONFIGURATION = """\
 listener {port} 127.0.0.1

@@ -15,9 +15,8 @@ import pytest
 from harness.processes import until
 
 import dvsim
-from dvsim.broker import Brokers, install, limits, private_folder, private_nodes
-from dvsim.broker.process import Identity
-from dvsim.broker.reserve import Ports
+from dvsim.broker import Brokers, files, install, private_nodes
+from dvsim.broker.process import Identity, Ports
 from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
 from dvsim.kinds.rabbitmq.emu import data_vortex
 
@@ -30,7 +29,7 @@ with Brokers(progress=lambda text: print(text, flush=True)) as brokers:
     print("ready", brokers.credentials.parent, *about, flush=True)
     signal.pause()
 """
-REMOVE_LEFT = "from dvsim.broker import private_folder; private_folder.remove_left()"
+REMOVE_LEFT = "from dvsim.broker import files; files.remove_left()"
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
 
 
@@ -109,19 +108,19 @@ def test_nothing_is_left_of_a_start_that_was_interrupted(fake, temporary):
     with subprocess.Popen(command, **how) as started:
         try:
             assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
-            begun = temporary / private_folder.PREFIX
+            begun = temporary / files.PREFIX
             until(lambda: len(nodes.processes(begun)) >= 2, "the node and epmd")
             started.send_signal(signal.SIGINT)
             assert "KeyboardInterrupt" in started.communicate()[1]
         finally:
             started.kill()
-    assert nodes.processes(temporary / private_folder.PREFIX) == set()
+    assert nodes.processes(temporary / files.PREFIX) == set()
     assert {path.name for path in temporary.iterdir()} == {"sbin"}
 
 
 def test_a_folder_whose_owner_lives_is_not_removed(temporary):
-    folder = private_folder.PrivateFolder()
-    private_folder.remove_left()
+    folder = files.PrivateFolder()
+    files.remove_left()
     assert folder.path.is_dir()
     folder.close()
     folder.close()
@@ -132,7 +131,7 @@ def test_a_folder_goes_though_programs_still_write_into_it(temporary):
     """As those do that see a moment later that their harness has ended."""
     write = 'while : > "$1/$$.$((n += 1))"; do :; done 2> /dev/null'
     for _ in range(20):
-        folder = private_folder.PrivateFolder()
+        folder = files.PrivateFolder()
         command = ["sh", "-c", write, "sh", str(folder.path)]
         writers = [subprocess.Popen(command) for _ in range(4)]
         try:
@@ -148,11 +147,11 @@ def test_a_folder_goes_though_programs_still_write_into_it(temporary):
 
 
 def test_only_what_was_left_under_the_same_name_is_removed(temporary):
-    left = [temporary / f"{prefix}x" for prefix in (private_folder.PREFIX, data_vortex.PREFIX)]
+    left = [temporary / f"{prefix}x" for prefix in (files.PREFIX, data_vortex.PREFIX)]
     for folder in left:
         folder.mkdir()
-        (folder / private_folder.LOCK).touch()
-    private_folder.PrivateFolder(prefix=data_vortex.PREFIX).close()
+        (folder / files.LOCK).touch()
+    files.PrivateFolder(prefix=data_vortex.PREFIX).close()
     assert list(temporary.iterdir()) == left[:1]
 
 
@@ -167,7 +166,7 @@ def test_a_node_that_is_never_ready_is_given_up(fake, temporary):
     fake("echo I am on my way; exec sleep 1000")
     with pytest.raises(RunFailed, match=r"(?s)a1 is not ready after .* s:.*I am on my way"):
         Brokers(timeout_s=1)
-    assert nodes.processes(temporary / private_folder.PREFIX) == set()
+    assert nodes.processes(temporary / files.PREFIX) == set()
 
 
 def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary, monkeypatch):
@@ -179,7 +178,7 @@ def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary, monkey
     monkeypatch.setenv("PATH", f"{epmd.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(RunFailed, match=r"epmd does not start: it does not answer in time"):
         Brokers(timeout_s=1e-9)
-    assert nodes.processes(temporary / private_folder.PREFIX) == set()
+    assert nodes.processes(temporary / files.PREFIX) == set()
 
 
 def test_a_full_disk_is_said_with_the_file(fake, temporary, monkeypatch):
@@ -256,10 +255,10 @@ def test_what_cannot_be_is_refused(how, said):
 
 
 def test_all_nodes_together_leave_memory_to_others(monkeypatch):
-    monkeypatch.setattr(limits, "machine_bytes", lambda: 8 << 30)
-    assert [limits.memory_of(count, None) * count >> 20 for count in (1, 2, 6)] == [3276] * 3
+    monkeypatch.setattr(install, "machine_bytes", lambda: 8 << 30)
+    assert [install.memory_of(count, None) * count >> 20 for count in (1, 2, 6)] == [3276] * 3
     with pytest.raises(ScenarioError, match="nodes: 18 have 182 MiB each on this machine"):
-        limits.memory_of(18, None)
+        install.memory_of(18, None)
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path):

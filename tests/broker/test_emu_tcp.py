@@ -11,7 +11,7 @@ from emulated import ask
 import dvsim
 from dvsim.contract.load import load
 from dvsim.emulation import drain as drain_module
-from dvsim.emulation.bodies import Bodies, Digest
+from dvsim.emulation.messages import Bodies, Digest
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.rabbitmq.emu import iteration

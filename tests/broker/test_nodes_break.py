@@ -20,7 +20,7 @@ from harness import left
 
 from dvsim.broker import Brokers
 from dvsim.contract.load import load
-from dvsim.emulation.deaths import Death
+from dvsim.emulation.alarms import Death
 from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place, declared, measured
 from dvsim.emulation.settings import Emulation

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from python_job import run_python
 
 from dvsim import vic
-from dvsim.vic import binding, words
+from dvsim.vic import binding
 
 # ---- the surface
 
@@ -144,9 +144,9 @@ def test_words_go_out_and_come_back(card):
 
 def test_arrays_are_used_where_they_are():
     flat = np.zeros(6, dtype=np.uint64)
-    assert words.given(flat) is flat
+    assert binding.given(flat) is flat
     for array in (np.zeros((2, 3)), np.zeros(3, dtype=complex), np.zeros(2, dtype="S16")):
-        for turned in (words.given(array), words.taken(array)):
+        for turned in (binding.given(array), binding.taken(array)):
             assert np.shares_memory(turned, array)
             assert turned.nbytes == array.nbytes
 

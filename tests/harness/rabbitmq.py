@@ -19,7 +19,7 @@ import pytest
 from harness.once import MADE_HERE, STORE, once
 from harness.patience import patience
 
-from dvsim.broker.control import Control
+from dvsim.broker.node import Control
 from dvsim.broker.process import Identity
 
 KEEPER = Path(__file__).with_name("rabbitmq_keeper.py")

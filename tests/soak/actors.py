@@ -18,8 +18,7 @@ from pathlib import Path
 from health import Table, process
 
 from dvsim.broker import Node
-from dvsim.broker.process import bound
-from dvsim.broker.reserve import greets
+from dvsim.broker.process import bound, greets
 from dvsim.errors import RunFailed
 from dvsim.native import emulator_prefix
 

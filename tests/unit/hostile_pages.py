@@ -30,7 +30,7 @@ from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import SweepResult
-from dvsim.study.sweeps.points import plan
+from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.table.compare import side_by_side
 

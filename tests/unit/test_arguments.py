@@ -12,7 +12,7 @@ import pytest
 import dvsim
 
 PROGRAMS = {  # what is written for other programs, or is one
-    "broker/compile_bridge.py", "broker/control.py", "emulation/queues.py",
+    "broker/compile_bridge.py", "broker/node.py", "emulation/queues.py",
     "kinds/cluster/calibration/sizing.py", "kinds/irregular/calibration.py",
     "kinds/rabbitmq/emu/data_vortex.py",
     "kinds/rabbitmq/emu/left.py", "study/manifest.py",

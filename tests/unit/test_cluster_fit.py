@@ -16,8 +16,8 @@ from dvsim.kinds.cluster.calibration.sizing import (
     rate_of,
 )
 from dvsim.study.limit import find_limits
-from dvsim.study.limit.axis import axis_of
 from dvsim.study.limit.criterion import parse_criterion
+from dvsim.study.limit.search import axis_of
 from dvsim.study.table import plain_lines
 
 PAGE = Path(__file__).parents[2] / "docs/rabbitmq-model.md"

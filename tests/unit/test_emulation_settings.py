@@ -71,7 +71,7 @@ def test_the_question_knows_the_brokers_and_not_the_credentials():
 
 
 def test_a_machine_with_little_memory_gets_one_node(monkeypatch):
-    from dvsim.broker import limits
+    from dvsim.broker import install as limits
 
     monkeypatch.setattr(limits, "machine_bytes", lambda: 4 << 30)
     assert Emulation().resolved().nodes == 1

@@ -11,12 +11,14 @@ from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.kinds.switch.model import measure
 from dvsim.study.limit import search
-from dvsim.study.limit.axis import Continuous, Whole, axis_of
 from dvsim.study.limit.criterion import Term, deciding, parse_criterion, prospect
 from dvsim.study.limit.search import (
     LAST,
     MOST,
     TELLING,
+    Continuous,
+    Whole,
+    axis_of,
     find_limits,
     steps_of,
 )

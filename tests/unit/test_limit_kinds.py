@@ -11,8 +11,8 @@ from dvsim.contract.find import kind_named, kind_of
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.study.limit import find_limits
-from dvsim.study.limit.axis import Scaled, Whole, axis_of
 from dvsim.study.limit.criterion import parse_criterion
+from dvsim.study.limit.search import Scaled, Whole, axis_of
 
 MESSAGING_KEYS, SYSTEM_KEYS = (kind_named(name).orders for name in ("messaging", "rabbitmq"))
 STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=10_000"]

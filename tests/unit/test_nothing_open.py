@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from dvsim.broker import service
-from dvsim.broker.state import StateFolder
+from dvsim.broker.service import StateFolder
 from dvsim.emulation import team
 from dvsim.emulation.alarms import Alarm, Alarms
 from dvsim.emulation.child import Child
+from dvsim.emulation.clients import Loop
 from dvsim.emulation.hosts import Hosts
-from dvsim.emulation.loop import Loop
 from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place
 from dvsim.errors import RunFailed

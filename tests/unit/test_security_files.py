@@ -8,13 +8,13 @@ import subprocess
 import pytest
 
 from dvsim.atomic import whole_folder
-from dvsim.broker import compile_bridge, private_folder
+from dvsim.broker import compile_bridge, files
 from dvsim.cli.plain_text import plain
 from dvsim.contract.load import load
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.scenario.find import find_card, resolve_name
 from dvsim.study.folder import run_folder
-from dvsim.study.sweeps.points import plan
+from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare
 
 OUT = ["..", "../x", "/etc/x", "a/../../x", "a//x", ".", "a/./x", "a\0b", "a\nb", "x" * 300]
@@ -81,20 +81,20 @@ def test_what_a_dead_process_left_is_removed_and_nothing_behind_a_link(tmp_path)
 def test_a_link_among_temporary_files_leads_nobody_to_our_folders(tmp_path, monkeypatch):
     mine = tmp_path / "mine"
     mine.mkdir()
-    (mine / private_folder.LOCK).write_text("of another program")
+    (mine / files.LOCK).write_text("of another program")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    (temporary / f"{private_folder.PREFIX}x").symlink_to(mine)
+    (temporary / f"{files.PREFIX}x").symlink_to(mine)
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    private_folder.remove_left()
-    assert (mine / private_folder.LOCK).read_text() == "of another program"
+    files.remove_left()
+    assert (mine / files.LOCK).read_text() == "of another program"
 
 
 def test_a_new_folder_of_secrets_is_for_its_owner_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = os.umask(0)
     try:
-        folders = [private_folder.PrivateFolder(), private_folder.PrivateFolder(tmp_path / "given")]
+        folders = [files.PrivateFolder(), files.PrivateFolder(tmp_path / "given")]
     finally:
         os.umask(before)
     for folder in folders:

@@ -300,7 +300,7 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     from dvsim.session import run_scenarios
     from dvsim.study.stages import stages_of
     from dvsim.study.summary import by_counter
-    from dvsim.study.sweeps.points import plan
+    from dvsim.study.sweeps.grid import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
     from dvsim.study.swept_points import SweptPoints

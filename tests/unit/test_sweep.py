@@ -15,9 +15,8 @@ from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
 from dvsim.study.sweep_table import SweepResult, load_swept
-from dvsim.study.sweeps import executors, trials
-from dvsim.study.sweeps.points import plan
-from dvsim.study.sweeps.ranges import ranges
+from dvsim.study.sweeps import executors
+from dvsim.study.sweeps.grid import plan, ranges
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.sensitivity import indices, points_for
 
@@ -129,7 +128,7 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_p
         return work(chunk)
 
     work = executors.work
-    monkeypatch.setattr(executors, "MOST", 1)
+    monkeypatch.setattr(executors, "MOST_POINTS", 1)
     monkeypatch.setattr(executors, "work", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(sweep(), workers=1, **kept(tmp_path, "a"))
@@ -156,7 +155,7 @@ def test_many_points_are_seen_to_be_checked(desk, monkeypatch, capsys):
     points = plan(["workload.messages=500..540+10"])
     prepare(desk / "tcp.toml", points, replications=1, progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(trials, "MANY", 4)
+    monkeypatch.setattr(executors, "MANY", 4)
     prepare(desk / "tcp.toml", points, replications=1)
     assert capsys.readouterr().err == ""
     prepare(desk / "tcp.toml", points, replications=1, progress=True)

@@ -5,9 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.study.sweeps.axis import parse_axis
-from dvsim.study.sweeps.points import plan
-from dvsim.study.sweeps.values import number_of
+from dvsim.study.sweeps.grid import number_of, parse_axis, plan
 
 
 @pytest.mark.parametrize(

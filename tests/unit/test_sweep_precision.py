@@ -13,7 +13,7 @@ from dvsim.study.precision import reached
 from dvsim.study.stopping import MOST
 from dvsim.study.sweep_table import load_swept
 from dvsim.study.sweeps import executors
-from dvsim.study.sweeps.points import plan
+from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare, run
 
 VARY = ["workload.message_bytes=8,2048", "system.publisher.run_spread=0.005,0.03"]

@@ -10,7 +10,7 @@ import pytest
 from dvsim.report.html import html
 from dvsim.report.saturation import Offered, saturated, sentence
 from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
-from dvsim.study.sweeps.points import plan
+from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.swept_points import SweptPoints
 

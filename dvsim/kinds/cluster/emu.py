@@ -17,10 +17,9 @@ import numpy as np
 
 from dvsim.broker import Brokers
 from dvsim.contract.kind import Job, Plain
-from dvsim.emulation.alarms import Alarm
+from dvsim.emulation.alarms import Alarm, Death
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.credentials import credentials_of
-from dvsim.emulation.deaths import Death
 from dvsim.emulation.messages import Asked, Seen
 from dvsim.emulation.queues import Place, measured
 from dvsim.emulation.settings import CLUSTERS, Emulation

@@ -1,43 +1,159 @@
-"""Bisection with confidence: at each probe replications are added until one side is certain.
-
-With a precision a pilot says how many there are, and then the verdict is read.
-
-It is taken for granted that the criterion changes once between the bounds. A probe is looked at
-after 2, 4, 8, 16 and 32 replications as a rule. So that a verdict is wrong with at most 5 % over
-all these looks, an interval that decides has a confidence of 1 - 5 % / looks: see
-`dvsim.study.stopping`, 99 % for five.
-
-A probe so near to the limit that its last look would not decide it either, by how much the
-replications so far scatter, stays undecided at once: it makes the answer wider by a little, and
-costs a quarter. Stopping there makes no verdict wrong.
-
-A load at which queues grow for as long as a run lasts has no mean latency and no quantile: the
-criterion fails there, whatever the run says, if half of the replications say so.
-
-A run at flow fidelity does not scatter, but has an error; it is added to the interval where it is
-known.
-"""
+"""Search for the largest value of a key at which a criterion holds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from dvsim.contract.find import kind_of
-from dvsim.contract.kind import Kind, Reading, never_settles
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.contract.kind import Keys, Kind, Order, Reading, never_settles
+from dvsim.errors import Argument, Fault, ScenarioError, nearest
 from dvsim.pool import Workers, default_workers
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
 from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
-from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
 from dvsim.study.stopping import MOST as MOST_NEEDED
 from dvsim.study.stopping import PILOT, confidence_of, needed, pilot_seed
 from dvsim.table.estimate import Estimate, estimate
+
+FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
+TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative
+
+
+class Axis(Protocol):
+    """Values in order."""
+
+    @property
+    def low(self) -> float:
+        """The lower bound."""
+
+    @property
+    def high(self) -> float:
+        """The upper bound."""
+
+    def middle(self, low: float, high: float) -> float | None:
+        """Return a value between two, None if they are as near as can be."""
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """All numbers; two are as near as can be within the tolerance."""
+
+    low: float
+    high: float
+    tolerance: float
+
+    def middle(self, low: float, high: float) -> float | None:
+        """Return the mean of two numbers."""
+        return (low + high) / 2 if high - low > self.tolerance else None
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """All numbers above 0; two are as near as can be if their ratio is within the tolerance."""
+
+    low: float
+    high: float
+    tolerance: float
+
+    def middle(self, low: float, high: float) -> float | None:
+        """Return the geometric mean of two numbers, in four digits: people read it."""
+        middle = float(f"{math.sqrt(low * high):.4g}")
+        return middle if high > low * (1 + self.tolerance) and low < middle < high else None
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole numbers, or the powers of two among them."""
+
+    low: int
+    high: int
+    powers: bool = False
+
+    def middle(self, low: float, high: float) -> int | None:
+        """Return the whole number, or the power of two, in the middle."""
+        first, last = int(low), int(high)
+        if self.powers:
+            exponent = (first.bit_length() + last.bit_length()) // 2 - 1
+            return 1 << exponent if first < 1 << exponent < last else None
+        middle = (first + last) // 2
+        return middle if first < middle else None
+
+
+def axis_of(
+    key: str, between: tuple[float, float] | None, tolerance: float | None, keys: Keys
+) -> Axis:
+    """Return the axis of a key.
+
+    Args:
+        key: Short name of a key of a scenario.
+        between: Bounds; None for those of the key.
+        tolerance: Of a key that is no whole number: absolute of a share, relative of anything else.
+            None takes that of `TOLERANCE`.
+        keys: Those that have an order.
+    """
+    if key not in keys:
+        message = f"'{key}' has no order to search in; one of {', '.join(keys)}"
+        raise ScenarioError.at(Argument("key"), message, hint=nearest(key, keys))
+    order = keys[key]
+    ends = between or order.between
+    if ends is None:
+        raise ScenarioError.at(Argument("between"), f"missing; '{key}' needs a range to search in")
+    near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
+    faults = [Argument("between").fault(fault) for fault in _wrong(key, order, *ends)]
+    if order.kind in TOLERANCE and not FINEST <= near < 1:
+        message = f"{near:g} is not from {FINEST:g} on and below 1"
+        faults.append(Argument("tolerance").fault(message))
+    if faults:
+        raise ScenarioError(faults)
+    low, high = ends
+    if order.kind == "share":
+        return Continuous(low, high, near)
+    if order.kind == "scaled":
+        return Scaled(low, high, near)
+    return Whole(int(low), int(high), powers=order.kind == "powers")
+
+
+def _wrong(key: str, order: Order, low: float, high: float) -> Iterator[str]:
+    if not low < high:
+        yield f"{low:g} is not below {high:g}"
+    if order.kind in ("share", "scaled"):
+        if not (low >= order.least and high <= order.most):
+            yield f"a {key} is from {order.least:g} to {order.most:g}, not from {low:g} to {high:g}"
+        return
+    for bound in (low, high):
+        if not math.isfinite(bound) or bound != int(bound):
+            yield f"'{key}' is a whole number, not {bound:g}"
+        elif abs(bound) > order.most:
+            yield f"'{key}' must be at most {order.most}, not {bound:g}"
+        elif order.kind == "powers" and (bound < 2 or int(bound) & (int(bound) - 1)):
+            yield f"a {key} is a power of two from 2 on, not {bound:g}"
+        elif bound < order.least:
+            yield f"'{key}' must be at least {order.least}, not {bound:g}"
+
+
+# Bisection with confidence: at each probe replications are added until one side is certain.
+#
+# With a precision a pilot says how many there are, and then the verdict is read.
+#
+# It is taken for granted that the criterion changes once between the bounds. A probe is looked at
+# after 2, 4, 8, 16 and 32 replications as a rule. So that a verdict is wrong with at most 5 % over
+# all these looks, an interval that decides has a confidence of 1 - 5 % / looks: see
+# `dvsim.study.stopping`, 99 % for five.
+#
+# A probe so near to the limit that its last look would not decide it either, by how much the
+# replications so far scatter, stays undecided at once: it makes the answer wider by a little, and
+# costs a quarter. Stopping there makes no verdict wrong.
+#
+# A load at which queues grow for as long as a run lasts has no mean latency and no quantile: the
+# criterion fails there, whatever the run says, if half of the replications say so.
+#
+# A run at flow fidelity does not scatter, but has an error; it is added to the interval where it is
+# known.
 
 FIRST, LAST = 2, 32  # replications of the first look at a probe and of the last
 MOST = 80  # of the last look where the first has a number that was asked for

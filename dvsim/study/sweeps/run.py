@@ -26,9 +26,8 @@ from dvsim.study.point_numbers import text_or_number
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import MOST
 from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
-from dvsim.study.sweeps.executors import Chunks
-from dvsim.study.sweeps.points import Point
-from dvsim.study.sweeps.trials import Outcome, PointTrial, Refused, keys_of, trials_of
+from dvsim.study.sweeps.executors import Chunks, Outcome, PointTrial, Refused, keys_of, trials_of
+from dvsim.study.sweeps.grid import Point
 
 SWEEPS = Path("sweeps")
 
@@ -110,7 +109,7 @@ def prepare(
 
     Args:
         scenario: A name, a path, or a file that was read.
-        points: As `dvsim.study.sweeps.points.plan` gives them.
+        points: As `dvsim.study.sweeps.grid.plan` gives them.
         overrides, seed, replications, scale: As for one run.
         precision: Instead of `replications`: 3 to 30 for each point, as a pilot says, see
             `dvsim.study.stopping`; 0.05 unless either is given.

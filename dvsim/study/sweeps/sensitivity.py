@@ -16,11 +16,9 @@ import numpy.typing as npt
 
 from dvsim.errors import Argument, RunFailed, ScenarioError
 from dvsim.study.sweep_table import SweepResult
-from dvsim.study.sweeps.points import Point
-from dvsim.study.sweeps.ranges import Range
+from dvsim.study.sweeps.executors import Refused
+from dvsim.study.sweeps.grid import Point, Range, power_of_two, sobol
 from dvsim.study.sweeps.run import Sweep
-from dvsim.study.sweeps.sobol import power_of_two, sobol
-from dvsim.study.sweeps.trials import Refused
 from dvsim.study.table import csv_text
 from dvsim.table.estimate import middle_share
 

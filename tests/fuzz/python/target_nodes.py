@@ -10,11 +10,11 @@ from case_changes import mutated
 from case_files import Files, lay
 from targets import Target
 
-from dvsim.broker.control import Control
+from dvsim.broker.node import Control
 from dvsim.broker.process import Identity
-from dvsim.broker.state import Kept, State, StateFolder
-from dvsim.emulation.bodies import Bodies, Digest
+from dvsim.broker.service import Kept, State, StateFolder
 from dvsim.emulation.drain import Sent, _Found
+from dvsim.emulation.messages import Bodies, Digest
 from dvsim.errors import OutputError, RunFailed
 
 BODIES = Bodies(24, 1)

@@ -21,7 +21,7 @@ from dvsim.errors import DvsimError
 from dvsim.report.html import write
 from dvsim.report.sweep_page import swept_page
 from dvsim.study.sweep_table import load_swept
-from dvsim.study.sweeps.points import plan
+from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.table import plain_lines
 

@@ -18,8 +18,7 @@ from dvsim.kinds.switch.kind import KIND
 from dvsim.scenario.find import resolve_name
 from dvsim.scenario.units import DIMENSIONS, format_value, parse
 from dvsim.study.limit.criterion import parse_criterion
-from dvsim.study.sweeps.axis import parse_axis
-from dvsim.study.sweeps.where import parse_where
+from dvsim.study.sweeps.grid import parse_axis, parse_where
 
 SETTINGS = (
     ("h3/dv-8", "workload.message_bytes=2 KiB\nsystem.card.sram=64 MiB\nprobe.interval=5 ms"),

@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from dvsim.broker.private_folder import PrivateFolder
+from dvsim.broker.files import PrivateFolder
 from dvsim.core.probe import Counter
 from dvsim.core.schedule import share
 from dvsim.emulation.amqp import Queue

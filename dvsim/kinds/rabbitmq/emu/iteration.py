@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dvsim.core.probe import Counter, Iteration
 from dvsim.emulation.amqp import Queue
-from dvsim.emulation.cpu_time import busy_share
+from dvsim.emulation.child import busy_share
 from dvsim.emulation.drain import Drained, Sending, drain
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import Shown, Targets, Watch
