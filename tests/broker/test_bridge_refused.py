@@ -202,5 +202,5 @@ def test_the_loop_of_the_page_ends_without_its_queue(job, connect, there):
         job.eventually(lambda: "b'hello'" in job.log, "the message")
         channel.queue_delete(job.name)
     job.end(None)
-    assert "vic.errors.Refused" in job.log and (job.name if there else "nothing") in job.log
+    assert "Refused" in job.log and (job.name if there else "nothing") in job.log
     assert ("b'hello'" in job.log) == there
