@@ -24,6 +24,7 @@ from dvsim.vic.binding import (
     Status,
     VicError,
     Words,
+    error_detail,
     error_of,
     given,
     libvic,
@@ -70,7 +71,8 @@ class Team(Closing):
             lambda ns: int(call(card, numbers, len(self.cards), handle, ns)), timeout, timed
         )
         if status != Status.OK:
-            raise error_of(status, f"{shown}: {told(status)}")
+            why = error_detail() if status == Status.ERANGE else told(status)
+            raise error_of(status, f"{shown}: {why}")
         self._team = handle[0]
         self.index = self.cards.index(me)
         """This card's place among them."""

@@ -41,11 +41,6 @@ bool timed_make(struct launch *launch)
     if (launch->job->config.mode != 1) {
         return true;
     }
-    if (!find_hooks()) {
-        fprintf(stderr, "vicrun: timed: cannot read ../lib/libvic-threads.so, seen from this program, which keeps threads in "
-                        "model time: %s\n", strerror(errno));
-        return false;
-    }
     launch->core = launch->job->config.model.spread ? -1 : sched_getcpu();
     launch->coordinator = coordinator_make(launch->job, launch_kill, launch);
     if (launch->coordinator == NULL) {
@@ -53,8 +48,14 @@ bool timed_make(struct launch *launch)
                 "vicrun: timed: no memory for a network of %u cards, or the card's parameters are out of "
                 "range\n",
                 launch->job->config.cards);
+        return false;
     }
-    return launch->coordinator != NULL;
+    if (!find_hooks()) {
+        fprintf(stderr, "vicrun: timed: cannot read ../lib/libvic-threads.so, seen from this program, which keeps threads in "
+                        "model time: %s\n", strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 void timed_pin(const struct launch *launch)

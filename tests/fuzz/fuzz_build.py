@@ -109,7 +109,8 @@ def _ready(source: Path, objects: Path) -> Path | None:
 def _room_flags(room: str) -> list[str]:
     """Return what finds the headers of a program; vichost has all of vicrun in it."""
     rooms = [room, "launcher"] if room == "hosts" else [room]
-    fabric = emulator.cflags_of(emulator.package_flags("libfabric")) if room == "hosts" else []
+    flags = emulator.package_flags("libfabric") if room == "hosts" else []
+    fabric = [flag for flag in flags if not flag.startswith("-l")]
     return [*(f"-I{ROOT / 'emulator' / name}" for name in rooms), *fabric]
 
 

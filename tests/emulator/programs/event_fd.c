@@ -65,7 +65,7 @@ static void refuses(vic_t *card)
 }
 
 /* Descriptors are given back; a file that gets the number of one that was closed by mistake is left alone. */
-static int stranger;
+static _Thread_local int stranger;
 static void given_back(vic_t *card)
 {
     enum { MANY = 3000 };

@@ -4,6 +4,7 @@
  * Built with emulator/src/job.c and config.c beside libvic. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <unistd.h>
 
 #include "functional/claims.h"
 #include "harness.h"
@@ -46,7 +47,7 @@ static void close_cards(void)
 /* As the launcher says it. */
 static void ends(int i)
 {
-    seat_end(&job->card[i], atomic_load(&job->card[i].seat));
+    CHECK(seat_leave(&job->card[i], (uint32_t)getpid()));
     atomic_store(&job->card[i].end, CARD_ENDED);
     atomic_fetch_add(&job->shared->ended, 1);
 }

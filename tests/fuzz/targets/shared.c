@@ -2,6 +2,7 @@
  * call, and all of it when the launcher reads it afterwards. */
 #define _GNU_SOURCE
 #include "../cards.h"
+#include "functional/claims.h"
 #include "launcher.h"
 
 #include <fcntl.h>
