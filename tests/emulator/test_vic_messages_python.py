@@ -438,6 +438,37 @@ with vic.open() as card:
 """
 
 
+ASKED = """
+from dvsim import vic
+
+with vic.open() as card:
+    me = card.number
+    if me == 1:
+        with card.messages():
+            card.barrier()
+            card.barrier()  # what the client of card 0 asks for is never received
+    else:
+        card.barrier()
+    with card.client(bridge=me == 1, at_most_once=True) as client:
+        if me == 0:
+            card.barrier()
+        card.barrier()
+        if me == 0:
+            client.publish(1, "key", b"body")
+            client.flush(60)
+            print(client.counts().published)
+        else:
+            print(client.recv(60).body.decode())
+        card.barrier()
+"""
+
+
+def test_a_flush_tells_of_messages_and_not_of_what_the_client_has_asked_for(installed):
+    done = run_python(installed, 2, ASKED)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == ["1", "body"]
+
+
 @pytest.mark.parametrize("once", [False, True])
 def test_a_message_longer_than_its_ring_gets_through_with_timeout_0(installed, once):
     """It goes on where it was: a second message of the same length has no part of the first."""

@@ -168,7 +168,10 @@ static int run_errand(struct vic_client *c, uint32_t to, const struct errand *er
     if (errand->entry != NULL) {
         status = vic_message_send(c->messages, to, errand->entry->envelope, errand->entry->bytes, timeout_ns);
     } else {
-        status = client_send_short(c, to, &errand->e, timeout_ns);
+        unsigned char packed[VIC_ENVELOPE_MOST + VIC_KEY_MOST + 8];
+        size_t bytes = 0;
+        vic_envelope_pack(packed, sizeof packed, &errand->e, &bytes);
+        status = message_ask(c->messages, to, packed, bytes, timeout_ns);
     }
     if (status != VIC_ETIMEDOUT) {
         peer->room_ns = ROOM_NS;

@@ -63,7 +63,7 @@ static bool answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
 
 static void end_stream(struct outward *out)
 {
-    out->lost |= out->received != out->messages;
+    out->lost |= out->counts && out->received != out->messages;
     out->epoch = 0;
     atomic_fetch_add(&out->ends, 1);
 }
@@ -116,6 +116,7 @@ static void begin_stream(struct vic_message *m, uint32_t dest, const struct stat
     out->received = 0;
     out->sent = resumes ? out->saved.position : out->taken;
     out->messages = resumes ? out->saved.messages : 0;
+    out->counts = out->messages != 0;
     if (resumes && out->sent - out->taken > m->layout.units) {
         out->taken = out->sent - m->layout.units; /* that much was taken, as the ring had room for the rest */
     }

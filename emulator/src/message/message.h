@@ -69,6 +69,7 @@ struct outward {
     size_t begun_bytes;       /* of a message of which the first pieces were sent, until time was over, */
     size_t begun_at;          /* so many bytes of it; 0: there is none */
     uint64_t begun_hash;      /* of these */
+    bool counts;              /* something was sent to the peer that a flush waits for */
     bool lost;                /* a peer closed before it had received all, and no call has reported that yet */
     _Atomic uint64_t ends;    /* openings of the peer that have ended, as far as is known */
     _Atomic uint32_t openings; /* of the peer, from which messages have come */

@@ -153,7 +153,7 @@ static int send_locked(struct vic_message *m, uint32_t dest, const void *data, s
     return status;
 }
 
-static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
+static int send_or_ask(struct vic_message *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns, bool counts)
 {
     if (dest >= m->cards) {
         return message_no_card(m, dest);
@@ -165,9 +165,21 @@ static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *da
     int status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
     if (status == VIC_OK) {
         status = send_locked(m, dest, bytes > 0 ? data : "", bytes, deadline_ns);
+        m->out[dest].counts |= counts && status == VIC_OK;
         lock_give(&m->out[dest].lock);
     }
     return status;
+}
+
+static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
+{
+    return send_or_ask(m, dest, data, bytes, timeout_ns, true);
+}
+
+int message_ask(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
+{
+    int status = gate_enter(&m->gate);
+    return status != VIC_OK ? status : gate_leave(&m->gate, send_or_ask(m, dest, data, bytes, timeout_ns, false));
 }
 
 GATED(vic_message_send, m, data != NULL || bytes == 0,
