@@ -13,12 +13,11 @@ import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.changes import changes_of, of_published_system, titled
+from dvsim.study.changes import changes_of, of_published_system
 from dvsim.study.manifest import asked_json
-from dvsim.study.notebook import block, table
-from dvsim.study.number_text import Amount, amount_text, estimate_text
+from dvsim.study.number_text import Amount, amount_text
 from dvsim.study.rate import SYSTEM, rate_of
-from dvsim.study.samples import COUNTER_COLUMNS, check_samples, name_of
+from dvsim.study.samples import COUNTER_COLUMNS, check_samples
 from dvsim.study.stages import Limit, busiest, limit_of
 from dvsim.study.summary import (
     as_table,
@@ -217,24 +216,8 @@ class Run:
         return figure
 
     def _repr_html_(self) -> str:
-        rows = over_replications(self.per_replication)
-        rows = rows[rows["column"] != SYSTEM].copy()
-        ends = zip(rows["value"], rows["high"], strict=True)
-        rows["text"] = [estimate_text(value, high - value) for value, high in ends]
-        keys = zip(rows["column"], rows["instance"], rows["reading"], strict=True)
-        rows["record"] = [f"{name_of(*key[:2])}, {key[2]}" for key in keys]
-        wide = rows.pivot(index="statistic", columns="record", values="text")
-        wide = wide.reindex(index=rows["statistic"].unique(), columns=rows["record"].unique())
-        asked = f"seed {self.seed}, {self.replications} replications, backend {self.backend}"
-        limit = "" if self.limit is None else f". Limit: {self.limit}"
-        notes = [f"{self.rate}, {self.payload_rate} (all receivers){limit}"]
-        notes += [self.scenario.question, f"{asked}; rates in 1/s, ± is the 95 % interval"]
-        shown = wide.fillna("").rename_axis(index=None, columns=None)
-        return block(
-            titled(self.scenario),
-            notes,
-            table(shown, index=True),
-        )
+        html: str = self.estimates().to_html(index=False, max_rows=40)
+        return html
 
     def __repr__(self) -> str:
         """Name the run by what was asked, not by its millions of rows."""

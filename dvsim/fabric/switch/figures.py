@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
-from dvsim.study.notebook import block, histogram
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,10 +153,6 @@ class Figures(ABC):
         parts += [f"throughput {self.throughput:.4f}", f"acceptance {self.acceptance:.4f}", *more]
         marked = "" if self.settled else f"; NOT SETTLED: {'; '.join(self.notes)}"
         return f"<{type(self).__name__} {', '.join(parts)}{marked}>"
-
-    def _repr_html_(self) -> str:
-        picture = histogram(self.latency, "latency in slots")
-        return block(repr(self).strip("<>"), self.notes, picture)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the histograms as a table: packets by value, columns ``hops`` and ``latency``."""
