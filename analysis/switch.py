@@ -41,7 +41,7 @@ CROSSINGS = ("brc", "random", "xor")
 
 def theory(name: str, metric: str, study: Result) -> pd.DataFrame:
     """Return what a theory says at each point of a study."""
-    table = study.theory
+    table = study.beside
     rows = table[(table["name"] == name) & (table["metric"] == metric)].set_index("point")["value"]
     return study.points.assign(value=rows).dropna(subset="value")
 
@@ -57,7 +57,7 @@ def theory(name: str, metric: str, study: Result) -> pd.DataFrame:
 study = studies["zero-load"]
 histograms = study.tables["histograms"]
 hops = histograms[histograms["kind"] == "hops"].set_index("value")["packets"]
-law = study.theory[study.theory["metric"].str.startswith("hops:")]
+law = study.beside[study.beside["metric"].str.startswith("hops:")]
 law = law.set_index(law["metric"].str.removeprefix("hops:").astype(int))["value"]
 figure, axes = plt.subplots(figsize=(7.5, 3.4))
 axes.bar(hops.index, hops / hops.sum(), color=COLOURS[0], alpha=0.6, label="simulated, load 0.01")

@@ -123,10 +123,13 @@ def _tables(result: Run | Result) -> dict[str, pd.DataFrame]:
 
 
 def _fields(result: Run | Result, tables: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(result, Run):
+    sides = getattr(result, "sides", None)
+    if sides is None:
         return tables
-    sides = {name: tables.get(name, table) for name, table in result.sides.items()}
-    return {"values": tables["values"], "sides": sides}
+    return {
+        "values": tables["values"],
+        "sides": {name: tables.get(name, table) for name, table in sides.items()},
+    }
 
 
 def write_result(result: R, folder: Path) -> R:

@@ -81,7 +81,7 @@ def hot(tmp_path):
 
 def test_the_mark_is_in_every_output(hot, tmp_path):
     study = dvsim.run(hot, scale=0.25, replications=2)
-    assert all("queues grew" in note for note in study.wide["notes"])
+    assert all("queues grew" in note for note in study.sides["runs"]["notes"])
     asked = [str(hot), "--scale", "0.25", "--replications", "2"]
     page = tmp_path / "page.html"
     for arguments in (

@@ -255,9 +255,9 @@ def test_bins_keep_every_packet(last):
 
 
 def test_levels_of_a_network_have_lines_of_their_own(latency):
-    upper = latency.cylinders.assign(level=1)
-    both = pd.concat([latency.cylinders, upper], ignore_index=True)
-    study = replace(latency, cylinders=both)
+    upper = latency.sides["cylinders"].assign(level=1)
+    both = pd.concat([latency.sides["cylinders"], upper], ignore_index=True)
+    study = replace(latency, sides={**latency.sides, "cylinders": both})
     (drawing,) = [d for d in spread_drawings(Sweep(study), "f") if d.title == "Occupancy"]
     assert {"crossing brc, load 0.05, level 0", "crossing brc, load 0.05, level 1"} <= set(
         traces_of(drawing)
@@ -267,7 +267,7 @@ def test_levels_of_a_network_have_lines_of_their_own(latency):
 def test_the_player_gets_every_step_that_was_recorded(record):
     data = player_data(render_report([record]))
     assert (data["height"], data["angles"], data["cylinders"]) == (4, 3, 3)
-    steps = record.events.sort_values(["packet", "slot"])
+    steps = record.sides["events"].sort_values(["packet", "slot"])
     shown = [
         (packet["id"], slot, event, node)
         for packet in data["packets"]
@@ -298,7 +298,7 @@ def test_packets_move_one_angle_on_in_every_slot(record):
 
 def test_deflections_are_told_with_who_was_in_the_way(record):
     data = player_data(render_report([record]))
-    events = record.events[record.events["kind"] == "deflect"]
+    events = record.sides["events"][record.sides["events"]["kind"] == "deflect"]
     assert len(events) > 20
     told = {
         (int(slot), packet["id"]): by
@@ -318,14 +318,14 @@ def test_the_table_of_deflections_has_all_of_them_in_its_csv(record):
     page = render_report([record])
     links = re.findall(r'href="(data:text/csv[^"]*)" download="study-0-recorded-deflections', page)
     lines = unquote(links[0]).split("\n")
-    assert len(lines) - 2 == (record.events["kind"] == "deflect").sum()
+    assert len(lines) - 2 == (record.sides["events"]["kind"] == "deflect").sum()
 
 
 def test_the_queue_is_drawn_slot_by_slot(record):
     page = render_report([record])
     points = re.search(r'<polyline class="waiting" points="(.*?)"', page)[1].split()
     data = player_data(page)
-    shown = record.queues[record.queues["slot"] <= data["last"]]
+    shown = record.sides["queues"][record.sides["queues"]["slot"] <= data["last"]]
     assert data["queue"]["waiting"] == shown["waiting"].tolist()
     assert len(points) == len(shown)
     heights = np.array([float(point.split(",")[1]) for point in points])
@@ -334,8 +334,9 @@ def test_the_queue_is_drawn_slot_by_slot(record):
 
 def test_more_than_can_be_shown_is_cut():
     study = recorded(packets=60, slots=40)
-    many = study.events.assign(packet=study.events["packet"] * 5, slot=study.events["slot"] * 9)
-    data = player_data(render_report([replace(study, events=many)]))
+    events = study.sides["events"]
+    many = events.assign(packet=events["packet"] * 5, slot=events["slot"] * 9)
+    data = player_data(render_report([replace(study, sides={**study.sides, "events": many})]))
     assert data["last"] - data["first"] < 200
     assert all(packet["slots"][-1] <= data["last"] for packet in data["packets"])
 
