@@ -61,52 +61,37 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.contract.find import kind_of
-    from dvsim.study.changes import changes_of
-    from dvsim.table.compare import rate_ratio
-
-    for run, base in pairs:
-        if kind_of(run.scenario).studies:
-            yield from _compared(base, run)
-            continue
-        unchanged = cast("Run", base)
-        times = rate_ratio(unchanged, cast("Run", run))
-        if times is not None:
-            text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
-            yield f"{changes_of(run.scenario).name}: {text}"
-
-
-def _compared(base: Run | Result, changed: Run | Result) -> Iterator[str | Table]:
     from dvsim.report.comparison import comparison_sections
     from dvsim.report.terminal import lines
-    from dvsim.table.compare import side_by_side
-
-    comparison = side_by_side([base, changed])
-    if len(comparison.rows):
-        yield from lines(comparison_sections(comparison))
-
-
-def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return how much more each changed result gives as JSON types; nothing where there is none."""
-    entries = [_pair_json(run, base) for run, base in pairs]
-    return {"baseline": entries} if entries else {}
-
-
-def _pair_json(run: Run | Result, base: Run | Result) -> dict[str, Any]:
-    from dvsim.contract.find import kind_of
     from dvsim.study.changes import changes_of
     from dvsim.table.compare import rate_ratio, side_by_side
 
-    said = {
-        "scenario": base.scenario.name,
-        "changed": list(changes_of(run.scenario).said),
-        "replications": base.replications,
-        "folder": None if base.folder is None else str(base.folder),
-    }
-    if kind_of(run.scenario).studies:
-        return said | {"rows": side_by_side([base, run]).as_json()["rows"]}
-    times = rate_ratio(cast("Run", base), cast("Run", run))
-    ratio = None if times is None else times._asdict()
-    return said | {"ratio": ratio}
+    for run, base in pairs:
+        if kind_of(run.scenario).studies:
+            yield from lines(comparison_sections(side_by_side([base, run])))
+        elif (times := rate_ratio(cast("Run", base), cast("Run", run))) is not None:
+            text = (
+                f"{times.text()} times {base.scenario.name}, which gives {cast('Run', base).rate}"
+            )
+            yield f"{changes_of(run.scenario).name}: {text}"
+
+
+def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Return each changed result beside the unchanged one as JSON types; nothing without pairs."""
+    from dvsim.study.changes import changes_of
+    from dvsim.table.compare import side_by_side
+
+    entries = [
+        {
+            "scenario": base.scenario.name,
+            "changed": list(changes_of(run.scenario).said),
+            "replications": base.replications,
+            "folder": None if base.folder is None else str(base.folder),
+            "rows": side_by_side([base, run]).as_json()["rows"],
+        }
+        for run, base in pairs
+    ]
+    return {"baseline": entries} if entries else {}
 
 
 def _base_of(scenario: Spec) -> Spec | None:

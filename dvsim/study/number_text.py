@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dvsim.table.estimate import Estimate
+    from dvsim.table.estimate import Change, Estimate
 
 MISSING = "–"
 ROUNDING = 1e-12
@@ -189,7 +189,7 @@ def ratio_text(value: float | None) -> str:
     return f"{value:#.3g}×" if value >= 10 or value < 0.995 else f"{value:.2f}×"
 
 
-def times_text(times: Estimate) -> str:
+def times_text(times: Estimate | Change) -> str:
     """Write a ratio with half of its interval, in as many digits as that has.
 
     >>> from dvsim.table.estimate import Estimate

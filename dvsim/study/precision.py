@@ -19,7 +19,7 @@ from dvsim.study.run import Run, runs_of
 from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
 from dvsim.table.compare import in_common
-from dvsim.table.estimate import Estimate, ratio
+from dvsim.table.estimate import Change, Estimate, ratio
 from dvsim.table.result import Result
 
 MOST_TEXTS = 3  # results of which each says what it reached
@@ -178,7 +178,7 @@ def _alone(result: Run | Result) -> tuple[str, float]:
     return result.headline().name, max(shares_of(points, kind.headline)[1])
 
 
-def _share(known: Estimate | None) -> float:
+def _share(known: Estimate | Change | None) -> float:
     if known is None or not known.value:
         return 0.0
     return known.half / abs(known.value)

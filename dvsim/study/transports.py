@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dvsim.scenario.units import format_value
@@ -52,40 +52,16 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
 
 
 def contest_text(contests: Sequence[Contest]) -> str:
-    """Return what contests give in one sentence: the ratios, and where either carries more."""
-    known = [(contest, contest.ratio) for contest in contests if contest.ratio is not None]
+    """Return in one sentence the ratios of contests, of many the least and the largest."""
+    known = [
+        (contest.ratio.value, f"{contest.ratio.value:#.3g} times (at {contest.size})")
+        for contest in contests
+        if contest.ratio is not None
+    ]
     if not known:
         return "Over one of the two nothing was delivered."
-    (first, ratio), *rest = known
-    start = f"{_times(ratio)} times what TCP does at {first.size}"
-    if len(known) > MOST_SIZES:
-        ends = [pick(known, key=lambda item: item[1].value) for pick in (min, max)]
-        low, high = (f"{_times(ratio)} times (at {contest.size})" for contest, ratio in ends)
-        ratios = f"{low} to {high} what TCP does"
-    else:
-        ratios = joined([start, *(f"{_times(ratio)} at {contest.size}" for contest, ratio in rest)])
-    more = _where(known, lambda ends: ends[0] > 1)
-    less = _where(known, lambda ends: ends[1] < 1)
-    verdicts = [f"{word} {where}" for word, where in (("more", more), ("less", less)) if where]
-    verdict = " and ".join(verdicts) or "as far as the intervals tell as much at every size"
+    texts = [text for _, text in (known if len(known) <= MOST_SIZES else (min(known), max(known)))]
     return (
-        f"Like for like, in whole messages over all receivers, the Data Vortex carries {ratios}: "
-        f"{verdict}."
+        "Like for like, in whole messages over all receivers, the Data Vortex carries "
+        f"{joined(texts, 'and' if len(known) <= MOST_SIZES else 'to')} what TCP does."
     )
-
-
-def _times(ratio: Change) -> str:
-    return f"{ratio.value:#.3g}"
-
-
-def _where(
-    known: Sequence[tuple[Contest, Change]], holds: Callable[[tuple[float, float]], bool]
-) -> str:
-    sizes = [
-        contest.size
-        for contest, ratio in known
-        if holds((ratio.low or ratio.value, ratio.high or ratio.value))
-    ]
-    if len(sizes) == len(known):
-        return "at every size" if len(known) > 1 else "at that size"
-    return f"at {joined(sizes)}" if sizes else ""

@@ -1,4 +1,4 @@
-"""The answer to an open question: what each variant gave, and one sentence made from that.
+"""The answer to an open question: what each variant gave beside the baseline, and one sentence.
 
 Runs know by themselves to which question they belong (`dvsim.scenario.spec.WhatIf`), so that an
 answer can be told of any set of them: after `dvsim run`, or from folders that were kept.
@@ -6,18 +6,18 @@ answer can be told of any set of them: after `dvsim run`, or from folders that w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dvsim.contract.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
-from dvsim.study.number_text import amount_text
+from dvsim.study.number_text import amount_text, times_text
 from dvsim.study.stages import Limit
-from dvsim.study.whatif_sentence import Gain, sentence
-from dvsim.table.compare import in_common
-from dvsim.table.estimate import Each, Estimate, estimate, ratio
+from dvsim.table.compare import MARGIN, in_common, verdict
+from dvsim.table.estimate import Change, Each, Estimate, estimate, ratio
 from dvsim.table.metrics import Metric
 from dvsim.table.result import Headline, finite
 
@@ -45,9 +45,14 @@ class Outcome:
     run: Run | Result
     says: str
     rate: Estimate
-    ratio: Estimate | None
+    ratio: Change | None
     limit: Limit | None
     point: int = 0
+
+    @property
+    def verdict(self) -> str:
+        """What the ratio says, see `dvsim.table.compare.verdict`; empty without one."""
+        return "" if self.ratio is None else verdict(self.ratio)
 
     def also(self, name: str) -> float:
         """Return another measure, see `dvsim.contract.kind.Kind.measures`."""
@@ -107,18 +112,14 @@ class Answer:
         return metric
 
     def sentence(self) -> str:
-        """Tell the answer in one sentence, see `dvsim.study.whatif_sentence`."""
-        what = self.what if self.what != "rate" else ""
-        return sentence(self.gains(), *self.replications, what=what)
-
-    def gains(self) -> list[Gain]:
-        """Return the ratios to the baseline, in the order of the table."""
-        return [
-            Gain(part.label, outcome.says, outcome.ratio)
+        """Tell the answer in one sentence: see `sentence`."""
+        gains = [
+            (part.label, outcome.says, outcome.ratio)
             for part in self.parts
             for outcome in part.outcomes
             if outcome.ratio is not None
         ]
+        return sentence(self.what, gains)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON types: null for what is not a number."""
@@ -127,8 +128,9 @@ class Answer:
                 "scenario": outcome.run.scenario.name,
                 "member": part.label,
                 "with": outcome.says,
-                "rate": _interval(outcome.rate),
-                "ratio": _interval(outcome.ratio),
+                "rate": outcome.rate._asdict(),
+                "ratio": None if outcome.ratio is None else outcome.ratio._asdict(),
+                "verdict": outcome.verdict,
                 "limit": None if outcome.limit is None else outcome.limit.cause,
                 "busy": None if outcome.limit is None else outcome.limit.busy,
                 **finite({name: outcome.also(name) for name in self.whatif.also}),
@@ -146,8 +148,38 @@ class Answer:
         }
 
 
-def _interval(given: Estimate | None) -> dict[str, float] | None:
-    return None if given is None else {"value": given.value, "half": given.half}
+VERDICTS = {
+    "rises": "up with",
+    "falls": "down with",
+    "stays": f"within {100 * MARGIN:g} % with",
+    "equal": "equal with",
+    "open": "undecided with",
+}
+
+
+def sentence(what: str, gains: Iterable[tuple[str, str, Change]]) -> str:
+    """Return by verdict what each variant gives, where it gives or costs most.
+
+    Args:
+        what: What the ratios are of.
+        gains: Where, with what, and the ratio to the baseline.
+
+    >>> found = ("8 B", "two", 2), ("8 B", "four", 3.3), ("1 KiB", "two", 2.1), ("8 B", "one", 1)
+    >>> sentence("rate", [(where, says, Change("ratio", x)) for where, says, x in found])
+    'Rate up with two (x 2.10 at 1 KiB), four (x 3.30 at 8 B); equal with one (x 1.00 at 8 B).'
+    """
+    most: dict[str, tuple[str, str, Change]] = {}
+    for gain in gains:
+        known = most.setdefault(gain[1], gain)
+        if abs(math.log(gain[2].value)) > abs(math.log(known[2].value)):
+            most[gain[1]] = gain
+    told: dict[str, list[str]] = {}
+    for where, says, times in most.values():
+        text = f"{says} ({times_text(times).partition(' ±')[0]} at {where})"
+        told.setdefault(verdict(times), []).append(text)
+    parts = [f"{word} {', '.join(told[name])}" for name, word in VERDICTS.items() if name in told]
+    text = f"{what} {'; '.join(parts)}." if parts else "Nothing was delivered."
+    return text[0].upper() + text[1:]
 
 
 def answers(runs: Sequence[Run | Result]) -> list[Answer]:

@@ -170,6 +170,11 @@ class Change(NamedTuple):
     high: float | None = None
     by: Literal["paired", "Welch", ""] = ""
 
+    @property
+    def half(self) -> float:
+        """Half of the interval, as far as it reaches up; 0 without one."""
+        return 0.0 if self.high is None else self.high - self.value
+
     def text(self, unit: float = 1.0) -> str:
         """Write it for people: a difference has a sign and is divided by a unit.
 
@@ -248,18 +253,14 @@ def change(
     return Change(kind, value, low, high, "paired" if paired else "Welch")
 
 
-def ratio(values: Each, base: Each, *, common: bool = True) -> Estimate | None:
+def ratio(values: Each, base: Each, *, common: bool = True) -> Change | None:
     """Return how many times the base they are, as `change` has it.
 
     None if there is nothing to divide by. `common`: whether replication r of both had the same
     random numbers.
     """
     times = change(base, values, "ratio", common=common)
-    if times is None or min(*base.values(), *values.values()) <= 0:
-        return None
-    if times.low is None or times.high is None:
-        return Estimate(times.value, times.value, times.value)
-    return Estimate(times.value, times.low, times.high)
+    return None if times is None or min(*base.values(), *values.values()) <= 0 else times
 
 
 def _decimals(size: float) -> int:

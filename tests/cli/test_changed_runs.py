@@ -70,11 +70,11 @@ def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
     (beside,) = told["baseline"]
     assert (beside["scenario"], beside["changed"]) == ("h3/fdr-8", ["4 processes"])
     assert (beside["folder"], beside["replications"]) == (base["folder"], 2)
-    times = beside["ratio"]
-    assert times["low"] < times["value"] < times["high"] and times["by"] == "paired"
-    assert times["value"] == pytest.approx(one["rate"]["value"] / base["rate"]["value"], rel=0.05)
+    _, row = [row for row in beside["rows"] if row["metric"] == "rate"]
+    assert row["change_low"] < row["change"] < row["change_high"] and row["by"] == "paired"
+    assert row["change"] == pytest.approx(one["rate"]["value"] / base["rate"]["value"], rel=0.05)
     said = dvsim("run", *SMALL, *SET, "--out", tmp_path).stdout.splitlines()[-1]
-    assert f": {times['value']:.2f}"[:5] in said  # the same ratio
+    assert f": {row['change']:.2f}"[:5] in said  # the same ratio
 
 
 def test_json_has_each_metric_of_a_study_beside_the_unchanged_one(tmp_path):
@@ -92,10 +92,11 @@ def test_with_a_precision_the_ratio_is_as_precise(tmp_path):
     done = dvsim("run", *asked, "10%", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    times, known = told["baseline"][0]["ratio"], told["precision"]
+    _, times = [row for row in told["baseline"][0]["rows"] if row["metric"] == "rate"]
+    known = told["precision"]
     assert [one["what"] for one in known] == ["ratio", "ratio"]
     assert len({run["replications"] for run in told["runs"]}) == 1
-    assert times["high"] / times["value"] - 1 == pytest.approx(known[0]["share"])
+    assert times["change_high"] / times["change"] - 1 == pytest.approx(known[0]["share"])
     assert known[0]["share"] <= 0.1
     *_, last = dvsim("run", *asked, "0.1").stdout.splitlines()
     assert last.startswith(f"{NAME}: ratio ± ") and last.endswith(" replications")

@@ -13,9 +13,8 @@ from dvsim.cli.main import cli
 from dvsim.contract.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.study.number_text import times_text
-from dvsim.study.whatif import answers
-from dvsim.study.whatif_sentence import Gain, sentence
-from dvsim.table.estimate import Estimate
+from dvsim.study.whatif import answers, sentence
+from dvsim.table.estimate import Change
 
 
 def call(*args):
@@ -77,8 +76,7 @@ def test_every_figure_of_the_sentence_is_one_of_the_runs(answered, name):
     answer = answered(name)
     told = answer["answer"].lower()
     ratios = {
-        times_text(Estimate.around(**one["ratio"])).partition(" ±")[0]
-        + f" at {one['member']}".lower()
+        times_text(Change(**one["ratio"])).partition(" ±")[0] + f" at {one['member']}".lower()
         for one in answer["outcomes"]
         if one["ratio"] is not None
     }
@@ -180,7 +178,7 @@ def test_the_question_comes_first_then_one_sentence_then_its_table(tmp_path):
     assert question.strip().startswith("Does the rate at 128 KiB flatten")
     told, _, table = result.stdout.split("\n\n")[1].partition("  Seed 1, 1 replication, ")
     said = " ".join(told.split())
-    assert re.fullmatch(r"The 1 replication does not decide ten times the messages .*\.", said)
+    assert re.fullmatch(r"Rate undecided with ten times the messages .*\.", said)
     _, heading, *rows = table.splitlines()
     assert heading.split() == ["variant", "msg/s", "ratio", "paged", "blocked", "limit"]
     assert [row.split()[0] for row in rows[:6:3]] == ["128", "128"]
@@ -216,13 +214,13 @@ def test_the_sentence_on_the_page_is_that_of_the_table_below_it(name):
             label, *cells = cells
         times = re.search(r"  x ([\d.]+)(?: ± ([\d.]+))?", row)
         if times:
-            found.append(
-                Gain(label, cells[0], Estimate.around(float(times[1]), float(times[2] or 0)))
-            )
+            value, half = float(times[1]), float(times[2] or 0)
+            change = Change("ratio", value, value - half, value + half, "paired")
+            found.append((label, cells[0], change))
         else:
             assert cells[0] == places[0].says
-    assert [one.says for one in found] == [place.says for place in places if place.place]
-    assert " ".join(told.split()) == sentence(found, 10)
+    assert [says for _, says, _ in found] == [place.says for place in places if place.place]
+    assert " ".join(told.split()) == sentence("rate", found)
 
 
 def test_list_shows_the_questions():

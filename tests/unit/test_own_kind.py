@@ -196,7 +196,8 @@ def test_a_question_fixes_a_key_before_a_variant_changes_it(asked, tmp_path):
         (answer,) = json.loads(out)["answers"]
         assert [one["member"] for one in answer["outcomes"]] == ["queue", "queue"]
         assert answer["outcomes"][1]["ratio"]["value"] == pytest.approx(1.5, rel=0.1)
-        assert "would raise wait (x 1." in answer["answer"]
+        assert answer["outcomes"][1]["verdict"] == "rises"
+        assert answer["answer"].startswith("Wait up with ")
 
 
 WAITS = """load,wait (services),busy

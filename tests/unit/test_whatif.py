@@ -20,9 +20,8 @@ from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
-from dvsim.study.whatif import answers
-from dvsim.study.whatif_sentence import Gain, sentence
-from dvsim.table.estimate import Estimate, estimate, ratio
+from dvsim.study.whatif import answers, sentence
+from dvsim.table.estimate import Change, estimate, ratio
 
 QUESTION = """\
 title = "What if?"
@@ -209,10 +208,10 @@ def test_a_switch_can_be_varied_like_a_system(asked):
     pairs = zip(results[1].wide[answer.what], results[0].wide[answer.what], strict=True)
     assert second.ratio.value == pytest.approx(np.exp(np.mean([np.log(a / b) for a, b in pairs])))
     assert first.also("mean_hops") == pytest.approx(results[0].wide["mean_hops"].mean())
-    assert f"would raise {answer.what}" in answer.sentence()
+    assert second.verdict == "rises" and "twice the load (x 1.78" in answer.sentence()
     text = "\n".join(answer_lines(answer))
     assert re.search(r"twice the load +\S+ ± \S+ +x 1\.78", text), text
-    assert "would raise" in markdown(report_page(results))
+    assert answer.sentence() in markdown(report_page(results))
 
 
 def test_a_campaign_cannot_be_varied(asked):
@@ -251,9 +250,8 @@ def test_the_table_has_rates_and_ratios_of_replications_and_the_sentence_what_th
     assert ["2 KiB", "what is there", "150 (0 to 785)", "–", "not counted"] in told
     assert ["half the push", "450 (0 to 2,360)", "x 3.00", "–", "not counted"] in told
     assert ["one receiver", "150 (0 to 785)", "x 1.00", "–", "not counted"] in told
-    assert answer.sentence() == (
-        "Half the push would gain (x 3.00 at 2 KiB); one receiver would change nothing."
-    )
+    assert verdicts_of(answer) == ["", "rises", "equal"]
+    assert "half the push (x 3.00 at 2 KiB)" in answer.sentence()
     assert [answer.sentence()] in told
 
 
@@ -271,56 +269,35 @@ def test_runs_of_different_seeds_are_not_held_against_each_other(asked):
 
 def test_a_change_that_nobody_would_notice_is_none(asked):
     (answer,) = answers(runs_of(asked, [(1000, 1000), (1004, 1006), (1000, 1000)]))
-    assert answer.sentence() == (
-        "Half the push would change less than 2 %; one receiver would change nothing."
-    )
+    assert verdicts_of(answer) == ["", "stays", "equal"]
 
 
-def gains(**ratios):
-    """Return gains of one variant after the other: label and ratio, or label, ratio and half."""
-    return [
-        Gain(label, says.replace("_", " "), Estimate.around(*ratio))
-        for says, parts in ratios.items()
-        for label, *ratio in parts
+def verdicts_of(answer):
+    return [outcome.verdict for part in answer.parts for outcome in part.outcomes]
+
+
+def test_the_sentence_names_each_variant_once_where_it_gives_most():
+    found = [
+        (where, says, Change("ratio", value, value - half, value + half, "paired"))
+        for where, says, value, half in (
+            ("8 B", "two", 3.5, 0.7),
+            ("8 B", "pages", 0.5, 0.1),
+            ("8 B", "maybe", 1.3, 0.4),
+            ("8 B", "small", 1.008, 0.005),
+            ("8 B", "none", 1, 0),
+            ("1 KiB", "two", 4, 0.2),
+            ("1 KiB", "pages", 0.3, 0.1),
+        )
     ]
-
-
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        (
-            gains(two=[("8 B", 2, 0.1), ("1 KiB", 2, 0)], four=[("8 B", 4, 0.2), ("1 KiB", 2, 0)]),
-            "Four would give all of the gain (x 4.00 at 8 B), at 1 KiB two (x 2.00).",
-        ),
-        (
-            gains(two=[("8 B", 3.5, 0.7)], four=[("8 B", 4, 0.9)]),
-            "Two would give all of the gain (x 3.50 at 8 B); four would gain, too.",
-        ),
-        (
-            gains(two=[("8 B", 3.5, 0.1)], four=[("8 B", 4, 0.9)]),
-            "Four would give all of the gain (x 4.00 at 8 B); two would gain, too.",
-        ),
-        (
-            gains(pages=[("8 B", 0.5, 0.1)], longer=[("8 B", 0.3, 0.1)], more=[("8 B", 1, 0.05)]),
-            "Longer would cost most (x 0.30 at 8 B); pages would cost rate, too; "
-            "the 3 replications do not decide more.",
-        ),
-        (
-            gains(up=[("8 B", 1.5, 0.1)], down=[("8 B", 0.9, 0.01)], maybe=[("8 B", 1.3, 0.4)]),
-            "Up would gain (x 1.50 at 8 B); down would cost rate (x 0.90 at 8 B); "
-            "the 3 replications do not decide maybe.",
-        ),
-        (
-            gains(small=[("8 B", 1.008, 0.005)], wide=[("8 B", 0.99, 0.02)], none=[("8 B", 1, 0)]),
-            "Small would change less than 2 %; none would change nothing; "
-            "the 3 replications do not decide wide.",
-        ),
-        ([], "Nothing was delivered."),
-    ],
-)
-def test_the_sentence_says_what_gives_all_what_costs_and_what_changes_nothing(found, told):
-    found.sort(key=lambda one: one.label, reverse=True)
-    assert sentence(found, 3) == told
+    told = sentence("rate", found)
+    assert re.findall(r"(\w+) \(x ([\d.]+) at ([^)]+)\)", told) == [
+        ("two", "4.00", "1 KiB"),
+        ("pages", "0.30", "1 KiB"),
+        ("small", "1.008", "8 B"),
+        ("none", "1.00", "8 B"),
+        ("maybe", "1.30", "8 B"),
+    ]
+    assert sentence("rate", []) == "Nothing was delivered."
 
 
 def test_receivers_are_added_up_or_averaged(asked):
@@ -344,7 +321,7 @@ def test_a_ratio_needs_something_to_divide_by(asked):
     zero, some, _ = (run.rates for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
     assert ratio(some, zero) is None
     assert ratio(zero, some) is None
-    assert ratio(some, {1: some[1]}) == (1.0, 1.0, 1.0)
+    assert ratio(some, {1: some[1]}) == ("ratio", 1.0, None, None, "")
     assert estimate(some.values()) == (2.0, 2.0, 2.0)
 
 
@@ -360,4 +337,4 @@ def test_a_ratio_that_hardly_varies_is_not_taken_for_certain():
     widths = [math.log(known.high / known.value) for known in (apart, of_pairs)]
     assert widths[0] == pytest.approx(5 * widths[1])
     assert ratio(dict(numbered(base * 2)), pair[1]).half == 0  # each of them twice
-    assert ratio({1: 2.0}, {1: 1.0}) == (2.0, 2.0, 2.0)
+    assert ratio({1: 2.0}, {1: 1.0}) == ("ratio", 2.0, None, None, "")
