@@ -11,8 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dvsim.evidence.lab.compare import MOMENTS
-from dvsim.evidence.lab.criteria import KINDS
+from dvsim.evidence.lab.compare import KINDS, MOMENTS
 from dvsim.evidence.lab.data import shown
 from dvsim.report.basis import commands_of
 from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
@@ -22,8 +21,7 @@ from dvsim.study.number_text import MISSING
 from dvsim.study.table import Cell, Table, mark, number, table_of, times
 
 if TYPE_CHECKING:
-    from dvsim.evidence.lab.compare import Compared, Row
-    from dvsim.evidence.lab.criteria import Criterion
+    from dvsim.evidence.lab.compare import Compared, Criterion, Row
     from dvsim.evidence.lab.data import LabData
     from dvsim.evidence.lab.judge import Judged
     from dvsim.study.run import Run
@@ -160,12 +158,19 @@ def _provenance(judged: Judged, data: LabData) -> Iterator[Block]:
 
 
 def _case(case: Compared, index: int) -> list[Block]:
-    count = "an unknown number of samples" if case.count is None else f"{case.count:,} samples"
+    lab, own = case.case, case.simulated
+    count = "an unknown number of samples" if lab.count is None else f"{lab.count:,} samples"
     lines = [
-        f"{case.split.capitalize()}. Measured: {count}, each: {case.sample}. Simulated: "
-        f"{case.scenario}, {case.what}, replications: {case.replications}.",
-        *(f"{note[0].upper()}{note[1:]}." for note in case.notes),
+        f"{case.split.capitalize()}. Measured: {count}, each: {lab.sample}. Simulated: "
+        f"{own.scenario}, {own.what}, replications: {own.replications}.",
+        *(f"{note[0].upper()}{note[1:]}." for note in (*lab.notes, *own.notes)),
     ]
+    if case.zeros is not None:
+        low, high, simulated = (
+            f"{share:.1%}" for share in (case.zeros.low, case.zeros.high, case.zeros.simulated)
+        )
+        measured = low if low == high else f"{low} to {high}"
+        lines.append(f"Samples that are zero: {measured} measured, {simulated} simulated.")
     name = f"lab-{index}"
     figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
     drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
@@ -179,7 +184,7 @@ def _case(case: Compared, index: int) -> list[Block]:
 
 
 def _statistics(name: str, case: Compared) -> Table:
-    factor, unit = shown(case.unit)
+    factor, unit = shown(case.case.unit)
     rows = sorted(case.rows, key=lambda row: row.statistic in MOMENTS)
     cells = [_row(row, factor) for row in rows]
     moments = {row.statistic: row for row in case.rows if row.statistic in MOMENTS}
@@ -255,9 +260,12 @@ def _ratios(judged: Judged) -> Table:
 
 
 def _crossovers(judged: Judged) -> list[str]:
+    def place(at: tuple[int, int] | None) -> str:
+        return f"between {at[0]:,} and {at[1]:,} B" if at else "nowhere"
+
     return [
-        f"{cross.first} and {cross.second} cross {cross.places[0]} in the laboratory, "
-        f"{cross.places[1]} in the simulation."
+        f"{cross.first} and {cross.second} cross {place(cross.lab)} in the laboratory, "
+        f"{place(cross.simulated)} in the simulation."
         for cross in judged.crossovers
     ]
 

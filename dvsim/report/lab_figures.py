@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.evidence.lab.compare import Compared, Row
+from dvsim.evidence.lab.compare import MEANS, Compared, Row, by_series
 from dvsim.evidence.lab.data import shown
-from dvsim.evidence.lab.ratios import by_series
 from dvsim.evidence.statistics import share_of
 from dvsim.report.drawing import (
     BLUE,
@@ -32,7 +31,7 @@ POINTS = 400  # of a distribution function
 
 def qq_drawing(case: Compared, name: str) -> Drawing | None:
     """Draw measured order statistics over simulated ones; None with fewer than two above zero."""
-    factor, unit = shown(case.unit)
+    factor, unit = shown(case.case.unit)
     rows = [row for row in case.rows if row.statistic not in {"mean", "std"}]
     rows = [row for row in rows if row.lab > 0 and row.simulated > 0]
     if len(rows) < 2:
@@ -90,11 +89,11 @@ def _band_trace(rows: Sequence[Row], factor: float) -> list[dict[str, Any]]:
 
 def cdf_drawing(case: Compared, name: str) -> Drawing | None:
     """Draw the simulated distribution function with the measured quantiles on it."""
-    if case.model is None:
+    if case.simulated.model is None:
         return None
-    factor, unit = shown(case.unit)
+    factor, unit = shown(case.case.unit)
     shares = np.linspace(0, 1, POINTS)
-    values = np.quantile(case.model, shares) / factor
+    values = np.quantile(case.simulated.model, shares) / factor
     points = [(row.lab / factor, share) for row, share in _shares(case)]
     floor, axis = log_axis_with_zero([*values.tolist(), *(x for x, _ in points)])
     traces = [
@@ -136,8 +135,8 @@ def _shares(case: Compared) -> list[tuple[Row, float]]:
 def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:
     """Draw means, or medians, over message sizes: one figure a metric, if there are two sizes."""
     drawings = []
-    for metric in dict.fromkeys(case.metric for case in cases):
-        series = by_series([case for case in cases if case.metric == metric])
+    for metric in dict.fromkeys(case.case.metric for case in cases):
+        series = by_series([case for case in cases if case.case.metric == metric])
         lines = [line for line in map(_line, series.values()) if len(line) > 1]
         if lines:
             drawings.append(_sizes_drawing(metric, lines))
@@ -145,17 +144,17 @@ def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:
 
 
 def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Row]]:
-    rows = [(case, case.row("mean") or case.row("50%")) for case in cases]
+    rows = [(case, case.row(*MEANS)) for case in cases]
     return [(case, row) for case, row in rows if row and min(row.lab, row.simulated) > 0]
 
 
 def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> Drawing:
-    factor, unit = shown(lines[0][0][0].unit)
+    factor, unit = shown(lines[0][0][0].case.unit)
     traces: list[dict[str, Any]] = []
     for index, line in enumerate(lines):
         colour = COLOURS[index % len(COLOURS)]
-        name = ", ".join(filter(None, line[0][0].series[1:])) or metric
-        x = [case.message_bytes for case, _ in line]
+        name = ", ".join(filter(None, line[0][0].case.series[1:])) or metric
+        x = [case.simulated.message_bytes for case, _ in line]
         own, lab = (
             [end / factor for end in ends]
             for ends in zip(*((row.simulated, row.lab) for _, row in line), strict=True)
@@ -172,7 +171,7 @@ def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> 
         )
         look = {"color": colour, "size": 13, "symbol": "diamond-open"}
         traces.append(scatter(f"{name}, laboratory", x, lab, marker=look))
-    sizes = sorted({case.message_bytes for line in lines for case, _ in line})
+    sizes = sorted({case.simulated.message_bytes for line in lines for case, _ in line})
     values = [x / factor for line in lines for _, row in line for x in (row.lab, row.simulated)]
     x_axis = log_axis(sizes[0] / 1.5, sizes[-1] * 1.5) | {
         "title": "message size",

@@ -10,9 +10,9 @@ from run_builder import bursty_vortex, vortex_scenario
 
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
+from dvsim.evidence.lab.compare import baseline
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.match import chosen
-from dvsim.evidence.lab.ratios import baseline
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
 from dvsim.report.lab import lab_page, lab_sections
@@ -46,7 +46,7 @@ def table(means):
 def test_each_size_is_compared_with_its_run_and_the_rest_is_said(tmp_path):
     data = read(tmp_path, table({8: 1000, 64: 500, 4096: 100}))
     result = judge(runs_with({8: 1050, 64: 600}), data)
-    rows = {case.message_bytes: case.row("mean") for case in result.cases}
+    rows = {case.simulated.message_bytes: case.row("mean") for case in result.cases}
     assert rows[8].ratio == pytest.approx(1.05, rel=1e-6)
     assert rows[8].verdict == "pass"
     assert rows[64].verdict == "fail"
@@ -78,8 +78,8 @@ def test_batches_are_counted_again_in_the_intervals_of_a_laboratory(tmp_path):
     run = run_with(np.full(400, 20_000.0), 8)  # half a second each
     (case,) = judge([run], data).cases
     assert case.row("50%").simulated == pytest.approx(20_000)
-    assert case.model.size == 200
-    assert "counted again in intervals of 1 s" in case.notes[0]
+    assert case.simulated.model.size == 200
+    assert "counted again in intervals of 1 s" in case.simulated.notes[0]
     short = run_with(np.full(10, 20_000.0), 8)
     with pytest.raises(ScenarioError, match="shorter than interval 1 s; give a larger scale"):
         judge([short], data)
@@ -99,7 +99,7 @@ def test_what_was_fitted_is_marked_and_the_naive_law_is_fitted_to_it_alone(tmp_p
     means = {8: 1000.0, 64: 900.0, 1024: 100.0}
     data = read(tmp_path, table(means), META + "fitted = [8, 1024]\n")
     result = judge(runs_with(means), data)
-    assert {case.message_bytes: case.split for case in result.cases} == {
+    assert {case.simulated.message_bytes: case.split for case in result.cases} == {
         8: "fitted",
         64: "held out",
         1024: "fitted",

@@ -132,9 +132,6 @@ def test_zeros_are_judged_by_their_share(tmp_path):
     assert kinds == {6: ("empty", "pass"), 30: ("empty", "fail")}
 
 
-BURSTS = "the model sends in bursts: 95 % of its intervals are empty, 5 % of yours"
-
-
 def beside_bursts(folder, text, active):
     """The case of a file beside a run of which so many of a hundred intervals are not empty."""
     from run_builder import bursty_vortex, vortex_scenario
@@ -160,21 +157,19 @@ def test_a_quantile_of_zero_is_no_pass_because_its_rank_is_near_the_share_of_zer
     assert not zeros.passed
     assert zeros.got == pytest.approx(0.9 if raw else 0.95)
     told = "\n".join(plain_lines(lines(lab_sections(result, read_lab(tmp_path / "a.csv")))))
-    assert (BURSTS if raw else BURSTS.replace("5 % of yours", "0 % of yours")) in told.lower()
+    assert f"{'5.0%' if raw else '0.0%'} measured, 95.0% simulated" in told
     assert f"+{90 if raw else 95} points fail" in told
 
 
-def test_data_in_bursts_beside_a_steady_run_are_said_to_be_so(tmp_path):
+def test_data_in_bursts_beside_a_steady_run_have_more_zeros(tmp_path):
     text = "rate\n" + "0\n" * 70 + "30000\n" * 30
     _, case = beside_bursts(tmp_path, text, active=80)
     assert case.row("50%").verdict == "fail"
-    assert case.notes[-1] == (
-        "your data come in bursts: 70 % of your intervals are empty, 20 % of those of the model"
-    )
+    assert (case.zeros.low, case.zeros.simulated) == pytest.approx((0.7, 0.2))
 
 
 def test_shares_of_zeros_that_are_near_pass_whatever_the_rank_of_the_quantile(tmp_path):
     text = "rate\n" + "0\n" * 49 + "30000\n" * 51
     _, case = beside_bursts(tmp_path, text, active=48)  # 52 % and 49 % of zeros, at the median
     assert (case.row("50%").kind, case.row("50%").verdict) == ("empty", "pass")
-    assert not any("bursts" in note for note in case.notes)
+    assert case.zeros.apart == pytest.approx(0.03)

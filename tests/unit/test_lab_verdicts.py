@@ -64,7 +64,7 @@ def test_an_interval_in_which_nothing_came_is_exactly_zero(tmp_path):
     for interval in (10.002, 15.003, 10, 33):
         text = "message_bytes,mean (msg/s),50% (msg/s)\n256,5,5\n"
         data = laid(tmp_path, text, f'sample = "interval {interval} ms"\n')
-        model = judge([run], data).cases[0].model
+        model = judge([run], data).cases[0].simulated.model
         assert model[model > 0].min() > 1
         assert np.mean(model == 0) > 0.9
     third = 1 / 3

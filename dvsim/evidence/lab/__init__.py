@@ -8,7 +8,6 @@ openmessaging.py  results of the OpenMessaging Benchmark
 simulated.py      what a run has of the same kind; intervals counted again
 match.py          which run answers which case, and why others do not
 distances.py      where the quantiles of n samples lie; distances that a few quantiles still allow
-compare.py        one case beside its run, and their shares of zeros
-ratios.py         ratios and order between cases; the naive rival
-criteria.py       what is asked of a case; judge.py all of it
+compare.py        cases beside their runs, and against each other; the naive rival
+judge.py          all of it, with what these data cannot show
 """

@@ -1,139 +1,144 @@
-"""One case beside its run: quantiles with bands, moments, distances.
+"""Cases beside their runs: one row a statistic, with band and verdict, and what is between cases.
 
-The share of samples that are zero: measured and simulated, and what a difference means.
+Those who ask what-if decide on ratios and on where one line crosses another, so both are
+looked at by themselves: sizes of one series, and two series at one size.
+
+The naive rival: a latency and bytes over a rate, through the same measured means.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise
+from typing import Any, Literal
 
 import numpy as np
 
-from dvsim.evidence.lab.data import Case, Sample, Tolerances
+from dvsim.evidence.affine import fit_law, seconds
+from dvsim.evidence.lab.data import Case, Tolerances
 from dvsim.evidence.lab.distances import LIMIT, GTest, band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.match import Pair
-from dvsim.evidence.statistics import Floats, agrees, log_error, share_of, zero_share_bounds
+from dvsim.evidence.lab.simulated import Simulated
+from dvsim.evidence.statistics import agrees, log_error, share_of, zero_share_bounds
 
 Split = Literal["fitted", "held out", "not stated"]
+Verdict = Literal["pass", "fail", "info"]
+MEANS = ("mean", "50%")
 MOMENTS = ("mean", "std")
 TAIL = 0.99
 ROUNDING = 1e-9  # of a difference of two shares
-Verdict = Literal["pass", "fail", "info"]
+KINDS = {"mean": "mean", "median": "median", "quantile": "quantiles", "tail": "tail"}
+KINDS |= {"empty": "zeros"}
+"""What is judged of a case, with the word for people."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One statistic.
-
-    Attributes:
-        statistic: ``mean``, ``std``, ``min``, ``50%`` …
-        lab, simulated, low, high: Measured; simulated, with its 95 % interval over replications;
-            1/s or s.
-        ratio, log_error: Simulated over measured, and its logarithm; None where one of both is
-            zero.
-        band: Where the measured one lies with 95 % if the simulation is true; None if that is not
-            known.
-        outside: Whether it does not.
-        kind: Which tolerance judges it: ``mean``, ``median``, ``quantile``, ``tail``, ``empty``;
-            else empty.
-        verdict: ``info`` where none does.
-    """
+    """One statistic, in 1/s or s."""
 
     statistic: str
     lab: float
     simulated: float
-    low: float
+    low: float  # of the simulated one, 95 % over replications
     high: float
-    ratio: float | None
-    log_error: float | None
-    band: tuple[float, float] | None
+    ratio: float | None  # simulated over measured; None where that is zero
+    log_error: float | None  # None where one of both is zero
+    band: tuple[float, float] | None  # the measured one lies here with 95 % if the model is true
     outside: bool | None
-    kind: str
+    kind: str  # of `KINDS`: which tolerance judges it; else empty
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class Distances:
-    """How far the distributions are apart; bounds from below, see `dvsim.evidence.lab.distances`.
-
-    `ks_limit` is what chance allows with 95 %; `wasserstein` is relative to the measured mean, or
-    to the median.
-    """
+    """How far two distributions are apart; bounds from below, see distances.py."""
 
     ks: float
-    ks_limit: float | None
+    ks_limit: float | None  # what chance allows with 95 %
     g: GTest | None
-    wasserstein: float | None
+    wasserstein: float | None  # relative to the measured mean, or to the median
     mean_log_error: float | None
 
 
 @dataclass(frozen=True)
+class Zeros:
+    """Shares of samples that are zero, 0 to 1: simulated, and bounds of the measured one."""
+
+    simulated: float
+    low: float
+    high: float
+
+    @property
+    def apart(self) -> float:
+        """How far the simulated share is above (or below, negative) what was measured."""
+        return self.simulated - min(max(self.simulated, self.low), self.high)
+
+
+@dataclass(frozen=True, eq=False)
 class Compared:
-    """A case beside its run; `zeros` where the share of zeros is judged."""
+    """A case beside what was simulated; `zeros` where their share is judged."""
 
     name: str
-    where: str
-    scenario: str
-    what: str
-    unit: str
-    metric: str
-    series: tuple[str, ...]
-    message_bytes: int
-    size_stated: bool
-    sample: str
-    count: int | None
-    replications: int
+    case: Case
+    simulated: Simulated
     split: Split
     rows: tuple[Row, ...]
     distances: Distances | None
-    notes: tuple[str, ...]
-    per_message: float
-    loop: str
-    zeros: Zeros | None = None
-    model: Floats | None = field(default=None, repr=False)
+    zeros: Zeros | None
 
-    def row(self, statistic: str) -> Row | None:
-        """Return the row of a statistic."""
-        return next((row for row in self.rows if row.statistic == statistic), None)
+    def row(self, *statistics: str) -> Row | None:
+        """Return the row of the first of these statistics that there is."""
+        known = {row.statistic: row for row in self.rows}
+        return next((known[name] for name in statistics if name in known), None)
+
+    def table(self) -> dict[str, Any]:
+        """Return it as JSON types, without the samples."""
+        case, own = self.case, self.simulated
+        return {
+            **{"name": self.name, "where": case.where, "scenario": own.scenario, "what": own.what},
+            **{"unit": case.unit, "metric": case.metric, "message_bytes": own.message_bytes},
+            **{"sample": str(case.sample), "count": case.count, "split": self.split},
+            **{"replications": own.replications, "loop": own.loop},
+            "notes": [*case.notes, *own.notes],
+            "rows": [asdict(row) for row in self.rows],
+            "distances": self.distances and asdict(self.distances),
+            "zeros": self.zeros and asdict(self.zeros),
+        }
 
 
 def compare(pair: Pair, split: Split, tolerances: Tolerances) -> Compared:
     """Return a case beside what was simulated, statistic by statistic."""
     case, simulated = pair
-    zeros = None if simulated.model is None else zeros_of(case, simulated.model)
-    rows = tuple(
-        _row(pair, name, value, tolerances, zeros)
-        for name, value in case.statistics.items()
-        if name in simulated.statistics
-    )
-    empty = [row for row in rows if row.kind == "empty"] if zeros else []
-    notes = (
-        [zeros.text(case.sample)] if zeros and any(item.verdict == "fail" for item in empty) else []
-    )
-    return Compared(
-        name=case.name,
-        where=case.where,
-        scenario=simulated.scenario,
-        what=simulated.what,
-        unit=case.unit,
-        metric=case.metric,
-        series=case.series,
-        message_bytes=simulated.message_bytes,
-        size_stated=case.message_bytes is not None or case.own_unit is not None,
-        sample=str(case.sample),
-        count=case.count,
-        replications=simulated.replications,
-        split=split,
-        rows=rows,
-        distances=_distances(pair, rows),
-        notes=(*case.notes, *simulated.notes, *notes),
-        per_message=simulated.per_message,
-        loop=simulated.loop,
-        zeros=zeros if empty else None,
-        model=simulated.model,
-    )
+    model = simulated.model
+    zeros = None
+    if model is not None:
+        bounds = zero_share_bounds(case.statistics)
+        if case.values is not None:
+            bounds = (float(np.mean(case.values == 0)),) * 2
+        zeros = Zeros(float(np.mean(model == 0)), *bounds)
+    rows = []
+    for name, lab in case.statistics.items():
+        if name not in simulated.statistics:
+            continue
+        value, low, high = simulated.statistics[name]
+        share, limits, verdict = share_of(name), None, "info"
+        if share is not None and model is not None and case.count:
+            limits = band(model, share, case.count, case.half)
+        kind = kind_of(name)
+        if kind and share is not None and zeros and min(lab, value) == 0 < max(lab, value):
+            kind = "empty"
+            verdict = "pass" if abs(zeros.apart) <= tolerances.empty + ROUNDING else "fail"
+        elif kind:
+            verdict = "pass" if agrees(value, lab, getattr(tolerances, kind)) else "fail"
+        outside = None if limits is None else not limits[0] <= lab <= limits[1]
+        ratio, error = value / lab if lab > 0 else None, log_error(value, lab)
+        known = (lab, value, low, high, ratio, error, limits, outside, kind)
+        rows.append(Row(name, *known, verdict))  # type: ignore[arg-type]
+    zeros = zeros if any(row.kind == "empty" for row in rows) else None
+    return Compared(case.name, case, simulated, split, tuple(rows), _distances(pair, rows), zeros)
 
 
 def kind_of(statistic: str) -> str:
@@ -152,105 +157,195 @@ def kind_of(statistic: str) -> str:
     return "tail" if share >= TAIL else "quantile"
 
 
-def _row(
-    pair: Pair, statistic: str, lab: float, tolerances: Tolerances, zeros: Zeros | None
-) -> Row:
-    case, simulated = pair
-    value, low, high = simulated.statistics[statistic]
-    share, model = share_of(statistic), simulated.model
-    limits = None
-    if share is not None and model is not None and case.count:
-        limits = band(model, share, case.count, case.half)
-    kind = kind_of(statistic)
-    if kind and share is not None and zeros is not None and min(lab, value) == 0 < max(lab, value):
-        kind = "empty"
-    return Row(
-        statistic=statistic,
-        lab=lab,
-        simulated=value,
-        low=low,
-        high=high,
-        ratio=value / lab if lab > 0 else None,
-        log_error=log_error(value, lab),
-        band=limits,
-        outside=None if limits is None else not limits[0] <= lab <= limits[1],
-        kind=kind,
-        verdict=_verdict(kind, lab, value, zeros, tolerances),
-    )
-
-
-def _verdict(
-    kind: str, lab: float, value: float, zeros: Zeros | None, tolerances: Tolerances
-) -> Verdict:
-    if not kind:
-        return "info"
-    if kind == "empty" and zeros is not None:
-        return "pass" if abs(zeros.apart) <= tolerances.empty + ROUNDING else "fail"
-    return "pass" if agrees(value, lab, getattr(tolerances, kind)) else "fail"
-
-
-def _distances(pair: Pair, rows: tuple[Row, ...]) -> Distances | None:
+def _distances(pair: Pair, rows: Sequence[Row]) -> Distances | None:
     case, model = pair.case, pair.simulated.model
-    quantiles = case.quantiles
-    inner = [share for share in quantiles if 0 < share < 1]
-    errors = [abs(row.log_error) for row in rows if row.log_error is not None and row.kind]
-    if model is None or not inner:
+    quantiles, count = case.quantiles, case.count
+    if model is None or not any(0 < share < 1 for share in quantiles):
         return None
-    middle = case.statistics.get("mean") or case.statistics.get("50%") or 0.0
-    area = wasserstein_bound(model, quantiles)
+    errors = [abs(row.log_error) for row in rows if row.log_error is not None and row.kind]
     mean = case.statistics.get("mean")
+    middle = mean or case.statistics.get("50%") or 0.0
+    area = wasserstein_bound(model, quantiles)
     if mean is not None:  # |E X - E Y| is a bound as well
         area = max(area, abs(mean - float(model.mean())))
     return Distances(
         ks=ks_bound(model, quantiles, case.half),
-        ks_limit=LIMIT / math.sqrt(case.count) if case.count else None,
-        g=g_test(model, quantiles, case.count) if case.count else None,
+        ks_limit=LIMIT / math.sqrt(count) if count else None,
+        g=g_test(model, quantiles, count) if count else None,
         wasserstein=area / middle if middle > 0 else None,
         mean_log_error=sum(errors) / len(errors) if errors else None,
     )
 
 
 @dataclass(frozen=True)
-class Zeros:
-    """Shares of samples that are zero, 0 to 1.
+class Criterion:
+    """One thing that was asked."""
 
-    Attributes:
-        simulated: Of all simulated samples.
-        low, high: Of the measured ones: equal if the samples are there, else what their quantiles
-            allow.
-    """
+    what: str  # of which case, or of which two
+    kind: str  # of `KINDS`, ``ratio`` or ``order``
+    tolerance: float | None  # relative; of ``empty`` a difference of shares; None of an order
+    # The relative error furthest away; of ``empty`` how far the simulated share of zeros is above
+    # the measured one; None where there is no number: one of two is zero, or it is an order.
+    got: float | None
+    statistic: str  # which one that is
+    passed: bool  # all statistics of this kind
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One case over another: of their means, or of their medians where a file has no means."""
+
+    above: str
+    below: str
+    statistic: str
+    lab: float
+    simulated: float
+    ratio_ok: bool
+    order_ok: bool | None  # the same one is larger; None where the measured ones are too near
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Between which two sizes two series change their order; None where they do not."""
+
+    first: str
+    second: str
+    lab: tuple[int, int] | None
+    simulated: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Mean absolute log errors of the means of some cases."""
 
     simulated: float
-    low: float
-    high: float
+    naive: float
+    cases: int
+    fitted_to: str  # ``fitted`` cases; or ``all``: then the law has seen what it is judged by
 
-    @property
-    def apart(self) -> float:
-        """How far the simulated share is above (or below, negative) what was measured."""
-        return self.simulated - min(max(self.simulated, self.low), self.high)
 
-    def text(self, sample: Sample) -> str:
-        """Return the difference in words."""
-        low, high = (f"{100 * share:.3g}" for share in (self.low, self.high))
-        measured = f"{low} %" if low == high else f"{low} to {high} %"
-        simulated = f"{100 * self.simulated:.3g} %"
-        if sample.kind != "interval":
-            return f"{simulated} of the simulated samples are zero, {measured} of yours"
-        if self.apart > 0:
-            return (
-                f"the model sends in bursts: {simulated} of its intervals are empty, "
-                f"{measured} of yours"
+def criteria(
+    cases: Iterable[Compared], ratios: Iterable[Ratio], tolerances: Tolerances
+) -> Iterator[Criterion]:
+    """Yield what is asked of each case, then a ratio and an order for each that has one."""
+    for case in cases:
+        for kind in KINDS:
+            rows = [row for row in case.rows if row.kind == kind]
+            if not rows:
+                continue
+            worst = max(
+                rows,
+                key=lambda row: (
+                    row.verdict == "fail",
+                    math.inf if row.log_error is None else abs(row.log_error),
+                ),
             )
-        return (
-            f"your data come in bursts: {measured} of your intervals are empty, "
-            f"{simulated} of those of the model"
-        )
+            got = None if worst.log_error is None else math.expm1(worst.log_error)
+            if kind == "empty" and case.zeros is not None:
+                got = case.zeros.apart
+            passed = all(row.verdict == "pass" for row in rows)
+            yield Criterion(
+                case.name, kind, getattr(tolerances, kind), got, worst.statistic, passed
+            )
+    for ratio in ratios:
+        pair, name = f"{ratio.above} over {ratio.below}", ratio.statistic
+        got = ratio.simulated / ratio.lab - 1
+        yield Criterion(pair, "ratio", tolerances.ratio, got, name, ratio.ratio_ok)
+        if ratio.order_ok is not None:
+            yield Criterion(pair, "order", None, None, name, ratio.order_ok)
 
 
-def zeros_of(case: Case, model: Floats) -> Zeros:
-    """Return the shares of zeros of a case and of simulated samples."""
-    simulated = float(np.mean(model == 0))
-    if case.values is not None:
-        measured = float(np.mean(case.values == 0))
-        return Zeros(simulated, measured, measured)
-    return Zeros(simulated, *zero_share_bounds(case.statistics))
+def between(
+    cases: Sequence[Compared], tolerance: float
+) -> tuple[tuple[Ratio, ...], tuple[Crossover, ...]]:
+    """Return each size over the next smaller one, series over series, and where these cross."""
+    together = by_series(cases)
+    ratios = [
+        ratio
+        for series in together.values()
+        for small, large in pairwise(series)
+        for ratio in _ratio(large, small, tolerance)
+    ]
+    crossovers = []
+    for item, other in combinations(together.values(), 2):
+        first, second = item[0].case.series, other[0].case.series
+        alike = len(first) == len(second) and first[0] == second[0] and first[-1] == second[-1]
+        if not alike or first == second:
+            continue
+        both = [
+            (above.simulated.message_bytes, ratio)
+            for above in item
+            for below in other
+            if above.simulated.message_bytes == below.simulated.message_bytes
+            for ratio in _ratio(above, below, tolerance)
+        ]
+        ratios += [ratio for _, ratio in both]
+        sizes = dict(both).items()
+        lab = _change([(size, ratio.lab) for size, ratio in sizes])
+        simulated = _change([(size, ratio.simulated) for size, ratio in sizes])
+        if lab or simulated:
+            names = [", ".join(filter(None, series)) for series in (first, second)]
+            crossovers.append(Crossover(names[0], names[1], lab, simulated))
+    return tuple(ratios), tuple(crossovers)
+
+
+def by_series(cases: Sequence[Compared]) -> dict[tuple[str, ...], list[Compared]]:
+    """Return cases that differ by size only, ascending."""
+    results: dict[tuple[str, ...], list[Compared]] = {}
+    for case in sorted(cases, key=lambda item: item.simulated.message_bytes):
+        family = re.sub(r"[-_]?\d+$", "", case.simulated.scenario)  # h3/fdr of h3/fdr-8
+        results.setdefault((*case.case.series, family), []).append(case)
+    return results
+
+
+def _ratio(above: Compared, below: Compared, tolerance: float) -> Iterator[Ratio]:
+    for statistic in MEANS:
+        upper, lower = above.row(statistic), below.row(statistic)
+        if upper is None or lower is None:
+            continue
+        if min(upper.lab, upper.simulated, lower.lab, lower.simulated) > 0:
+            lab, simulated = upper.lab / lower.lab, upper.simulated / lower.simulated
+            near = agrees(lab, 1.0, tolerance)
+            order = None if near else (math.log(lab) > 0) == (math.log(simulated) > 0)
+            ok = agrees(simulated, lab, tolerance)
+            yield Ratio(above.name, below.name, statistic, lab, simulated, ok, order)
+        return
+
+
+def _change(ratios: Sequence[tuple[int, float]]) -> tuple[int, int] | None:
+    steps = pairwise(ratios)
+    return next(((a[0], b[0]) for a, b in steps if (a[1] > 1) != (b[1] > 1)), None)
+
+
+def baseline(cases: Sequence[Compared]) -> Baseline | None:
+    """Return how well a law does, None where no series has means of two sizes to fit it to."""
+    stated = any(case.split == "fitted" for case in cases)
+    own: list[float] = []
+    naive: list[float] = []
+    groups: dict[tuple[str, ...], list[tuple[Compared, int, Row]]] = {}
+    for case in cases:  # runs of one kind share a law
+        if (row := case.row("mean")) is not None:
+            item = (case, case.simulated.message_bytes, row)
+            groups.setdefault(case.case.series[:-1], []).append(item)
+    for group in groups.values():
+
+        def time(case: Compared, row: Row) -> float:
+            return row.lab if case.case.unit == "s" else case.simulated.per_message / row.lab
+
+        used = [(case, size, row) for case, size, row in group if row.lab > 0]
+        used = [item for item in used if item[0].split == "fitted" or not stated]
+        sizes = [size for _, size, _ in used]
+        if len(set(sizes)) < 2:
+            continue
+        law = fit_law(sizes, [time(case, row) for case, _, row in used]).law
+        for case, size, row in group:
+            if (case.split == "fitted" and stated) or row.log_error is None:
+                continue
+            predicted = seconds(law, size)
+            if predicted > 0:  # of times below a picosecond the law is 0
+                naive.append(abs(math.log(predicted / time(case, row))))
+                own.append(abs(row.log_error))
+    if not naive:
+        return None
+    count = len(naive)
+    return Baseline(sum(own) / count, sum(naive) / count, count, "fitted" if stated else "all")

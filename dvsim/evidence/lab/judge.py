@@ -9,19 +9,21 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dvsim.evidence.lab.compare import Compared, Split, compare
-from dvsim.evidence.lab.criteria import Criterion, of_case, of_ratios
-from dvsim.evidence.lab.data import NOT_STATED, About, Case, LabData, Tolerances
-from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
-from dvsim.evidence.lab.ratios import (
+from dvsim.evidence.lab.compare import (
+    MEANS,
     Baseline,
+    Compared,
+    Criterion,
     Crossover,
     Ratio,
+    Split,
     baseline,
-    between_series,
-    between_sizes,
-    crossovers,
+    between,
+    compare,
+    criteria,
 )
+from dvsim.evidence.lab.data import NOT_STATED, About, Case, LabData, Tolerances
+from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
 from dvsim.study.run import Run
 from dvsim.table.result import Result
 
@@ -40,34 +42,21 @@ ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding",
 
 @dataclass(frozen=True)
 class Judged:
-    """What a file of measurements says of some runs.
-
-    Attributes:
-        file, form: The file, and what kind it is.
-        about: What is known of the measurement, as text by key; `NOT_STATED` where it is not.
-        tolerances, declared: See `dvsim.evidence.lab.data.About`.
-        criteria: All that was asked; `passed` if all hold.
-        cases: Each case beside its run.
-        missing: Cases without a run, and why.
-        ratios, crossovers: Between cases.
-        baseline: The naive rival.
-        limits: What these data cannot show.
-        questions: What is to be looked at before the verdict is believed.
-    """
+    """What a file of measurements says of some runs."""
 
     file: str
-    form: str
-    about: dict[str, str]
+    form: str  # what kind of file it is
+    about: dict[str, str]  # what is known of the measurement; `NOT_STATED` where it is not
     tolerances: Tolerances
-    declared: tuple[str, ...]
+    declared: tuple[str, ...]  # see `dvsim.evidence.lab.data.About`
     criteria: tuple[Criterion, ...]
     cases: tuple[Compared, ...]
-    missing: tuple[tuple[str, str], ...]
+    missing: tuple[tuple[str, str], ...]  # cases without a run, and why
     ratios: tuple[Ratio, ...]
     crossovers: tuple[Crossover, ...]
     baseline: Baseline | None
-    limits: tuple[str, ...]
-    questions: tuple[str, ...] = ()
+    limits: tuple[str, ...]  # what these data cannot show
+    questions: tuple[str, ...] = ()  # what is to be looked at before the verdict is believed
 
     @property
     def passed(self) -> bool:
@@ -83,10 +72,8 @@ class Judged:
 
     def table(self) -> dict[str, Any]:
         """Return all of it as JSON types, without the samples."""
-        content = asdict(self)
-        for case in content["cases"]:
-            del case["model"]
-        return {"passed": self.passed, **content}
+        cases = [case.table() for case in self.cases]
+        return {"passed": self.passed, **asdict(replace(self, cases=())), "cases": cases}
 
 
 def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = None) -> Judged:
@@ -110,27 +97,31 @@ def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = 
     ]
     twice = Counter(case.name for case in cases)
     cases = [
-        replace(case, name=f"{case.name}, {case.scenario}") if twice[case.name] > 1 else case
+        replace(case, name=f"{case.name}, {case.simulated.scenario}")
+        if twice[case.name] > 1
+        else case
         for case in cases
     ]
-    between = [between_sizes(cases, tolerances.ratio), between_series(cases, tolerances.ratio)]
-    ratios = [ratio for some in between for ratio in some]
-    criteria = [item for case in cases for item in of_case(case, tolerances)]
-    criteria += of_ratios(ratios, tolerances.ratio)
+    ratios, crossovers = between(cases, tolerances.ratio)
     return Judged(
         file=str(data.path),
         form=data.form,
         about=_provenance(about),
         tolerances=tolerances,
         declared=about.declared,
-        criteria=tuple(criteria),
+        criteria=tuple(criteria(cases, ratios, tolerances)),
         cases=tuple(cases),
         missing=tuple((case.name, reason) for case, reason in result.missing),
-        ratios=tuple(ratios),
-        crossovers=tuple(crossovers(cases, tolerances.ratio)),
+        ratios=ratios,
+        crossovers=crossovers,
         baseline=baseline(cases),
         limits=(*_limits(data, cases), *_named_in_vain(data, result)),
-        questions=tuple(unit_questions((case.metric, _middle(case)) for case in cases)),
+        questions=tuple(
+            unit_questions(
+                (case.case.metric, row.log_error if (row := case.row(*MEANS)) else None)
+                for case in cases
+            )
+        ),
     )
 
 
@@ -157,11 +148,6 @@ def unit_questions(errors: Iterable[tuple[str, float | None]]) -> Iterator[str]:
                     f"in {many}: {FACTORS[factor]}"
                 )
                 break
-
-
-def _middle(case: Compared) -> float | None:
-    rows = [row for name in ("mean", "50%") if (row := case.row(name)) is not None]
-    return rows[0].log_error if rows else None
 
 
 def _fitted_columns(results: Sequence[Run | Result], data: LabData) -> dict[str, tuple[str, ...]]:
@@ -193,26 +179,26 @@ def _provenance(about: About) -> dict[str, str]:
 
 
 def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
-    about, labels = data.about, {case.series for case in cases}
+    about, labels = data.about, {case.case.series for case in cases}
     if len({series[-1] for series in labels}) < 2:
         yield "one run of each case: the spread from run to run of the laboratory is not in them"
     if about.fitted is None and any(case.split == "not stated" for case in cases):
         yield "which cases were used to choose parameters: agreement may be a fit, no prediction"
-    loops = {case.loop for case in cases if case.loop}
+    loops = {case.simulated.loop for case in cases if case.simulated.loop}
     if about.loop is None and loops:
         yield "open or closed loop: a closed one hides waiting that an open one has"
     if loops and about.loop is not None and loops != {about.loop}:
         yield f"measured in {about.loop} loop, simulated in {' and '.join(sorted(loops))} loop"
     if about.warmup is None:
         yield "whether the start was left out: a warm-up in the data shifts means and tails"
-    if any(case.count is None for case in cases):
+    if any(case.case.count is None for case in cases):
         yield "how many samples there are: without it no bands and no tests"
-    if any(case.count for case in cases):
+    if any(case.case.count for case in cases):
         yield (
             "independence: bands and tests take samples for independent; neighbours that are alike "
             "make true bands wider, so what is outside may be chance"
         )
-    if any(not case.size_stated for case in cases):
+    if any(case.case.message_bytes is None and case.case.own_unit is None for case in cases):
         yield "the size of a message: taken as that of the scenario"
     if about.origin == "digitised":
         yield "numbers between the marks of a figure: digitised values are as good as the drawing"
