@@ -10,6 +10,7 @@ from dvsim.core import arrays
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG, SEND
 from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.readers.formats import formats
 
 PING = {
     "ti0.txt": "0 init\n0 compute 2e9\n0 isend 1 7 1000 1\n0 wait 0 1 7\n0 barrier\n0 finalize\n",
@@ -529,3 +530,40 @@ def test_an_archive_without_its_anchor_is_told(tmp_path):
     laid(tmp_path, {"traces/0.evt": "x"})
     with pytest.raises(ScenarioError, match=r"has traces/0\.evt, but no anchor file of an OTF2"):
         read(tmp_path)
+
+
+PLUG_IN = """
+from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.formats import Format
+
+def read(files, options, name):
+    program = Program(2, name, map(str, files), options.table)
+    for line in files[0].read_text().splitlines()[1:]:
+        program.send(0, 1, int(line))
+        program.recv(1, 0, int(line))
+    return program.graph()
+
+LENGTHS = Format("lengths", lambda path, head: head.startswith(b"lengths"), read)
+"""
+
+
+def test_a_format_of_somebody_else_is_found_by_its_entry_point(tmp_path, monkeypatch):
+    about = tmp_path / "lengths-1.dist-info"
+    entry = "[dvsim.traces]\nlengths = trace_of_lengths:{}\n"
+    laid(tmp_path, {"trace_of_lengths.py": PLUG_IN, "trace/a.len": "lengths\n5\n70\n"})
+    laid(about, {"METADATA": "Name: lengths\nVersion: 1\n"})
+    with pytest.raises(ScenarioError, match="is of no format"):
+        read(tmp_path / "trace" / "a.len")
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        for attribute in ("LENGTHS", "NONE"):
+            laid(about, {"entry_points.txt": entry.format(attribute)})
+            formats.cache_clear()
+            if attribute == "LENGTHS":
+                assert own(read(tmp_path / "trace" / "a.len")) == (2, 75)
+                assert own(read(tmp_path / "trace")) == (2, 75)
+            else:
+                with pytest.raises(ScenarioError, match=r"lengths.*trace_of_lengths:NONE"):
+                    read(tmp_path / "trace" / "a.len")
+    formats.cache_clear()
+    assert "lengths" not in formats()

@@ -1,4 +1,8 @@
-"""Which format a trace has, and who reads it: a file, a folder, or a tar of either."""
+"""Which format a trace has, and who reads it: a file, a folder, or a tar of either.
+
+Formats of others are `Format` objects at entry points in the group ``dvsim.traces``; their readers
+fill a `dvsim.kinds.workload.mpi.Program`, as those here do.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -92,8 +98,26 @@ FORMATS: dict[str, Format] = {
 }
 """Formats by name, in the order in which a file is tried."""
 
+GROUP = "dvsim.traces"
+
 SINGLE = ("otf2", "goal", "dumpi-meta", "simgrid-list")
 """Formats of which one file is the whole trace, so that a folder has one of them."""
+
+
+@cache
+def formats() -> Mapping[str, Format]:
+    """Return all formats that are installed, dvsim's own first.
+
+    Raises:
+        ScenarioError: If one of others cannot be loaded.
+    """
+    found = dict(FORMATS)
+    for entry in entry_points(group=GROUP):
+        try:
+            found.setdefault(entry.name, entry.load())
+        except Exception as error:
+            refuse("", None, f"format '{entry.name}' ({entry.value}) cannot be loaded: {error}")
+    return found
 
 
 def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid.FLOPS) -> Graph:
@@ -120,12 +144,12 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
                 raise _named(error, folder, str(path)) from None
     name = _format(given, head)
     if name is None:
-        refuse(given, None, f"{NO_FORMAT}: {_titles(FORMATS)}")
-    return FORMATS[name].read(FORMATS[name].files(given), options, str(path))
+        refuse(given, None, f"{NO_FORMAT}: {_titles(formats())}")
+    return formats()[name].read(formats()[name].files(given), options, str(path))
 
 
 def _titles(names: Iterable[str], between: str = ", ") -> str:
-    return between.join(FORMATS[name].title for name in names)
+    return between.join(formats()[name].title for name in names)
 
 
 def _head(path: Path) -> bytes:
@@ -141,7 +165,7 @@ def _is_tar(path: Path, head: bytes) -> bool:
 
 
 def _format(path: Path, head: bytes) -> str | None:
-    return next((name for name, known in FORMATS.items() if known.knows(path, head)), None)
+    return next((name for name, known in formats().items() if known.knows(path, head)), None)
 
 
 def _folder(folder: Path, options: Options, name: str) -> Graph:
@@ -156,7 +180,7 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
     singles = [path for name in SINGLE for path in groups.get(name, [])]
     if singles:
         trace_format = next(name for name in SINGLE if name in groups)
-        files = FORMATS[trace_format].files(singles[0])
+        files = formats()[trace_format].files(singles[0])
         inside = [file.resolve() for file in files]
         others = [
             path
@@ -168,13 +192,13 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
         if others:
             listed = ", ".join(str(path.relative_to(folder)) for path in (singles + others)[:3])
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
-        return FORMATS[trace_format].read(files, options, name)
+        return formats()[trace_format].read(files, options, name)
     if not groups:
         parts = next(folder.rglob("*.evt"), None)
         if parts is not None:
             trace = parts.relative_to(folder)
             refuse(folder, None, f"has {trace}, but no anchor file of an OTF2 archive, NAME.otf2")
-        refuse(folder, None, f"has no trace of a format that can be read: {_titles(FORMATS)}")
+        refuse(folder, None, f"has no trace of a format that can be read: {_titles(formats())}")
     if len(groups) > 1:
         titles = _titles(groups, " and ")
         refuse(folder, None, f"has traces of several formats: {titles}; name one of them")
@@ -182,7 +206,7 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
     places = {path.parent for path in files}
     if len(places) > 1:
         refuse(folder, None, "has traces in several folders; name one of them")
-    return FORMATS[trace_format].read(files, options, name)
+    return formats()[trace_format].read(files, options, name)
 
 
 def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:
