@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dvsim.core._core import ffi, lib
 from dvsim.core.arrays import check_memory
 from dvsim.core.card import native_card_params
-from dvsim.core.network import network_bytes
-from dvsim.core.network_params import NetworkParams, native_network_params
+from dvsim.core.network import NetworkParams, native_network_params, network_bytes
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card

@@ -1,10 +1,8 @@
-"""The cycle-accurate network (models/network/network.h) as an object; its counts are NumPy arrays.
-
-The caller, `dvsim.fabric.network`, checks the arguments first and reports what is wrong.
-"""
+"""The binding of the network of models/network: its parameters, and the core that runs it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +10,35 @@ import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
 from dvsim.core.arrays import Ints, check_memory, counted, records
-from dvsim.core.network_params import NetworkParams, native_network_params
-from dvsim.core.vortex import Totals
+from dvsim.core.vortex import CoreParams, Totals, set_common
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkParams(CoreParams):
+    """What a network is made of; an input of its trace is plane * ports + input."""
+
+    levels: int
+    ports: int
+    planes: int
+    link_slots: int
+    exit_rule: str = "any"
+    injecting: int = 0  # exit any: the angle that injects
+    together: int = 0  # planes that are run in lockstep, 0: the core chooses
+
+
+def native_network_params(params: NetworkParams) -> tuple[Any, list[Any]]:
+    """Return the C struct, and what it points to."""
+    alive: list[Any] = []
+    native = ffi.new("dvsim_network_params *")
+    for name in ("injecting", "levels", "ports", "planes", "link_slots", "together"):
+        setattr(native, name, getattr(params, name))
+    set_common(native, native.traffic, params, alive, params.planes * params.ports)
+    return native, alive
+
+
+# The cycle-accurate network (models/network/network.h) as an object; its counts are NumPy arrays.
+#
+# The caller, `dvsim.fabric.network`, checks the arguments first and reports what is wrong.
 
 CALL_NODES = 40_000_000  # node updates of a call and thread, so that Ctrl-C is answered
 _FAILED = "no memory for longer queues: this network cannot go on"

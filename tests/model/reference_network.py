@@ -41,7 +41,7 @@ class CarriedSwitch(ReferenceSwitch):
 
 @dataclass
 class ReferenceNetwork:
-    """Parameters as in `dvsim.core.network_params`; chances times 2^32."""
+    """Parameters as in `dvsim.core.network`; chances times 2^32."""
 
     geometry: dict  # of ReferenceSwitch: height, angles, injecting, crossing, exit_rule, order
     levels: int

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from dvsim.core._core import ffi, lib
 
-from dvsim.core.network_params import NetworkParams, native_network_params
-from dvsim.core.vortex_params import VortexParams, native_params
+from dvsim.core.network import NetworkParams, native_network_params
+from dvsim.core.vortex import VortexParams, native_params
 
 LIBC = ctypes.CDLL(None)
 OTHERS = 1 << 15

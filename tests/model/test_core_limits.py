@@ -7,8 +7,8 @@ would take is counted, not allocated.
 import pytest
 from dvsim.core._core import ffi, lib
 
-from dvsim.core.network_params import NetworkParams, native_network_params
-from dvsim.core.vortex_params import VortexParams, native_params
+from dvsim.core.network import NetworkParams, native_network_params
+from dvsim.core.vortex import VortexParams, native_params
 from dvsim.fabric.switch.wiring import random_order
 
 SURE = 1 << 32

@@ -9,7 +9,7 @@ import struct
 import pytest
 from dvsim.core._core import ffi, lib
 
-from dvsim.core.vortex_params import VortexParams, native_params
+from dvsim.core.vortex import VortexParams, native_params
 
 HEIGHT, ANGLES, SLOTS = 8, 3, 200
 PORTS = HEIGHT * ANGLES

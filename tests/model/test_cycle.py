@@ -7,7 +7,7 @@ import pytest
 from fabric_driver import alone_ps, arrivals, counts_of, send
 
 from dvsim.core.cycle import CycleCore
-from dvsim.core.network_params import NetworkParams
+from dvsim.core.network import NetworkParams
 from dvsim.errors import ScenarioError
 from dvsim.fabric.network import Network
 from dvsim.kinds.workload.fabrics import choose, cycle_of

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from reference_network import ReferenceNetwork
 from test_switch_core import KERNELS, ONE, random_orders
 
-from dvsim.core.network import NetworkCore, network_bytes
-from dvsim.core.network_params import NetworkParams
+from dvsim.core.network import NetworkCore, NetworkParams, network_bytes
 from dvsim.fabric.network.tree import sizes
 
 SLOTS = 30

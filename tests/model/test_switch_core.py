@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_switch import ReferenceSwitch
 
-from dvsim.core.vortex import EVENTS, Vortex, simd
-from dvsim.core.vortex_params import VortexParams
+from dvsim.core.vortex import EVENTS, Vortex, VortexParams, simd
 from dvsim.fabric.switch import replication_seed
 
 KERNELS = ("avx512", "avx2", "portable")

@@ -12,8 +12,7 @@ import pytest
 from reference_switch import ReferenceSwitch
 from scipy import stats
 
-from dvsim.core.vortex import EVENTS, Vortex
-from dvsim.core.vortex_params import VortexParams
+from dvsim.core.vortex import EVENTS, Vortex, VortexParams
 from dvsim.fabric.switch import replication_seed
 
 RARE = 1e-6  # good numbers are refused once in a million tests

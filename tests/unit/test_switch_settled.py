@@ -4,7 +4,7 @@ import numpy as np
 from switch_runs import SMALL
 
 from dvsim.fabric.switch import Switch
-from dvsim.fabric.switch.settled import Batches
+from dvsim.fabric.switch.simulation import Batches
 
 
 def test_a_run_beyond_saturation_is_marked():

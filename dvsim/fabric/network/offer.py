@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dvsim.core.arrays import Ints
-from dvsim.core.network_params import NetworkParams
+from dvsim.core.network import NetworkParams
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import (
     Ends,

@@ -12,7 +12,7 @@ from dvsim.core.network import COMPLETION, NetworkCore
 from dvsim.fabric.network.offer import params_of
 from dvsim.fabric.network.result import NetworkRun
 from dvsim.fabric.switch.check import whole
-from dvsim.fabric.switch.stepping import Stepping
+from dvsim.fabric.switch.simulation import Stepping
 from dvsim.fabric.switch.traffic import Offer
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
-from dvsim.core.network import NetworkCore, NetworkCounts
-from dvsim.core.network_params import NetworkParams
+from dvsim.core.network import NetworkCore, NetworkCounts, NetworkParams
 from dvsim.fabric.network.cache import Document, kept
 from dvsim.fabric.switch.figures import Floats
 from dvsim.fabric.switch.switch import Switch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dvsim.core.vortex_params import FAULTS
+from dvsim.core.vortex import FAULTS
 from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, whole
 

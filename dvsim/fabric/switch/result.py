@@ -10,8 +10,8 @@ import numpy as np
 from dvsim.core.arrays import Ints
 from dvsim.core.vortex import Counts
 from dvsim.fabric.switch.figures import Figures, Floats
-from dvsim.fabric.switch.paths import Path
 from dvsim.fabric.switch.traffic import Offer
+from dvsim.fabric.switch.wiring import Path
 
 if TYPE_CHECKING:
     from dvsim.fabric.switch.switch import Switch

@@ -1,22 +1,209 @@
-"""A switch while it runs: `Simulation`, made by `Switch.start`."""
+"""A switch that runs: its steps, whether it has settled, and its results so far."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from dvsim.core.arrays import Ints
-from dvsim.core.vortex import DELIVERY, Vortex
+from dvsim.core.vortex import DELIVERY, Totals, Vortex
 from dvsim.fabric.switch.check import whole
-from dvsim.fabric.switch.paths import paths_of
 from dvsim.fabric.switch.result import SwitchRun
-from dvsim.fabric.switch.stepping import Stepping
 from dvsim.fabric.switch.traffic import Offer, params_of
+from dvsim.fabric.switch.wiring import paths_of
+from dvsim.scenario.types import GREW
 
 if TYPE_CHECKING:
     from dvsim.fabric.switch.switch import Switch
+
+
+MOST = 20  # batches that are kept; then pairs are joined
+FEWEST = 4
+GROWTH = 0.01  # of what was offered
+APART = 0.01  # of the mean
+ERRORS = 5.0  # standard errors
+CHANCE = 0.002  # that queues which only wander are said to grow
+LATE_GROWTH = 0.05  # from the second quarter to the last: what is settling grows less
+
+
+@dataclass
+class Batches:
+    """Packets delivered in batches of equal length since the last reset.
+
+    A batch is `length` slots; when there are too many, two become one. So boundaries depend on the
+    number of slots alone, not on how the run was cut into calls or resumed.
+
+    `queued` has by batch the packets in inner queues, summed over slots: a number for each kind of
+    queue, so that a few that grow do not hide among many that do not.
+    """
+
+    length: int = 16
+    delivered: list[int] = field(default_factory=list)
+    waiting_before: int = 0
+    queued: list[npt.NDArray[np.int64]] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """Slots since the reset at which the present batch is full."""
+        return (len(self.delivered) + 1) * self.length
+
+    def close(self, delivered: int, queued: npt.ArrayLike = ()) -> None:
+        """Close a batch; `delivered` and `queued` count from the reset."""
+        self.delivered.append(delivered - sum(self.delivered))
+        self.queued.append(np.asarray(queued, dtype=np.int64) - sum(self.queued))
+        if len(self.delivered) == MOST:
+            self.delivered = [sum(self.delivered[k : k + 2]) for k in range(0, MOST, 2)]
+            self.queued = [self.queued[k] + self.queued[k + 1] for k in range(0, MOST, 2)]
+            self.length *= 2
+
+    def notes(self, slots: int, offered: int, waiting: int) -> tuple[str, ...]:
+        """Return why the run has not settled; nothing if it has."""
+        notes = []
+        growth = waiting - self.waiting_before
+        if growth > GROWTH * offered:
+            notes.append(f"{GREW} by {growth} packets, {growth / offered:.1%} of what was offered")
+        elif grown := self._grown():
+            notes.append(f"{GREW} inside, by {grown:.0%} from the second quarter to the last")
+        if len(self.delivered) < FEWEST:
+            return (*notes, f"too short to judge: {slots} slots, at least {FEWEST * 16}")
+        batches = np.array(self.delivered, dtype=float)
+        mean, half = float(batches.mean()), batches.size // 2
+        moved = float(batches[-half:].mean() - batches[:half].mean())
+        if abs(moved) > max(APART * mean, ERRORS * (2 * _variance(batches) / half) ** 0.5):
+            notes.append(f"throughput moved by {moved / mean:+.1%} between the halves of the run")
+        rest = batches[1:]
+        start = float(batches[0] - rest.mean())
+        if abs(start) > max(APART * mean * batches.size, ERRORS * _variance(rest) ** 0.5):
+            notes.append(f"the start moves the mean by {start / mean / batches.size:+.1%}: warm up")
+        return tuple(notes)
+
+    def _grown(self) -> float:
+        count, quarter = len(self.queued), len(self.queued) // 4
+        if count < 2 * FEWEST:
+            return 0.0
+        means = np.array(self.queued) / self.length
+        steps = np.diff(means, axis=0)
+        error = steps.std(axis=0, ddof=1) / len(steps) ** 0.5
+        sure = steps.mean(axis=0) > stats.t.isf(CHANCE, len(steps) - 1) * np.maximum(error, 1e-9)
+        before = means[quarter : 2 * quarter].mean(axis=0)
+        grown = means[-quarter:].mean(axis=0) / np.maximum(before, 1e-9) - 1
+        return float(np.max(grown, where=sure & (grown > LATE_GROWTH), initial=0.0))
+
+
+def _variance(batches: npt.NDArray[np.float64]) -> float:
+    return float(np.mean(np.diff(batches) ** 2)) / 2
+
+
+CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
+CAREFUL_NODES = 1_000_000  # node updates of the first call, before the speed is known
+
+
+class Core(Protocol):
+    """What can be run."""
+
+    def run(self, slots: int) -> None:
+        """Run so many slots."""
+
+    def reset(self) -> None:
+        """Set all counts to zero."""
+
+    def slots(self) -> int:
+        """Return the slots since the last reset, also after an interrupt."""
+
+    def totals(self) -> Totals:
+        """Return how it is going."""
+
+
+class Stepping:
+    """A core and the slot that it is in; the batches say later whether it has settled.
+
+    Args:
+        core: What is run.
+        offer: What is offered to it.
+        nodes: Nodes of it, to guess how long a slot takes.
+    """
+
+    def __init__(self, core: Core, offer: Offer, nodes: int) -> None:
+        self.offer = offer
+        self.now = 0
+        self.counted_from = 0
+        self.batches = Batches()
+        self._core = core
+        self._chunk = max(1, CAREFUL_NODES // nodes)
+
+    def run(self, slots: int) -> None:
+        """Run so many slots.
+
+        Raises:
+            KeyboardInterrupt: On Ctrl-C, between two slots; the simulation can go on from there.
+            MemoryError: If there is no memory for longer histograms or queues.
+        """
+        self._clear()
+        end = self.now + whole("slots", slots, 0)
+        while self.now < end:
+            self._call(end)
+
+    def measure(self, slots: int, warmup: int) -> None:
+        """Run warm-up slots, which do not count, and then the slots that do."""
+        self.run(warmup)
+        self.reset()
+        self.run(slots)
+
+    def reset(self) -> None:
+        """Set all counts to zero, as after a warm-up; packets and queues stay."""
+        waiting = self._core.totals().waiting
+        self._core.reset()
+        self.counted_from = self.now
+        self.batches = Batches(waiting_before=waiting)
+
+    def _call(self, end: int) -> None:
+        batch_end = self.counted_from + self.batches.end
+        chunk = min(end, batch_end, self.now + self._chunk) - self.now
+        begin = time.perf_counter()
+        self._step(chunk)
+        elapsed = time.perf_counter() - begin
+        if elapsed > CALL_S:
+            self._chunk = max(1, int(chunk * CALL_S / elapsed))
+        elif elapsed < CALL_S / 4 and chunk == self._chunk:
+            self._chunk *= 2
+
+    def _step(self, slots: int) -> None:
+        try:
+            ran = self._advance(slots)
+        except BaseException:  # most often Ctrl-C, raised when the core had run the slots
+            self._ran(self.counted_from + self._core.slots() - self.now)
+            raise
+        self._ran(ran)
+
+    def _ran(self, slots: int) -> None:
+        if slots == 0:
+            return
+        self.now += slots
+        if self.now - self.counted_from == self.batches.end:
+            self.batches.close(self._core.totals().delivered, self._queued())
+        self._collect()
+
+    def _queued(self) -> npt.ArrayLike:
+        return ()
+
+    def _advance(self, slots: int) -> int:
+        self._core.run(slots)
+        return slots
+
+    def _only_given(self, action: str) -> None:
+        if self.offer.injection != "given":
+            raise ValueError(f"{action} needs injection 'given', is {self.offer.injection!r}")
+
+    def _clear(self) -> None:
+        """Forget what earlier calls have handed out."""
+
+    def _collect(self) -> None:
+        """Take what a call of the core hands out."""
 
 
 class Deliveries(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
-from dvsim.core.vortex_params import VortexParams
+from dvsim.core.vortex import VortexParams
 from dvsim.errors import ArgumentError
 from dvsim.fabric.switch.check import choice, share, whole
 from dvsim.fabric.switch.choices import INJECTIONS, PATTERNS

@@ -1,21 +1,24 @@
-"""Where a packet goes that stays on its cylinder: the crossing G_c of heights.
-
-Cylinder c has settled the c highest bits of a packet's height. A packet that stays keeps them, has
-bit c (most significant first) flipped and the bits below permuted. With u the height written
-backwards and R = u >> c, the three crossings are
-
-- ``brc``     R -> R + 1 modulo H / 2^c ("bit-reversed counter"): one cycle through all heights
-- ``xor``     R -> R xor 1: the packet swings between two heights
-- ``random``  R -> pi(R), a random permutation that flips bit 0
-"""
+"""The wiring of a switch, and the paths of packets through it."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.arrays import Ints
-from dvsim.core.vortex_params import reversed_heights
+from dvsim.core.vortex import EVENTS, reversed_heights
+
+# Where a packet goes that stays on its cylinder: the crossing G_c of heights.
+#
+# Cylinder c has settled the c highest bits of a packet's height. A packet that stays keeps them and
+# has bit c (most significant first) flipped and the bits below permuted. With u the height written
+# backwards and R = u >> c, the three crossings are
+#
+# - ``brc``     R -> R + 1 modulo H / 2^c ("bit-reversed counter"): one cycle through all heights
+# - ``xor``     R -> R xor 1: the packet swings between two heights
+# - ``random``  R -> pi(R), a random permutation that flips bit 0
 
 GOLDEN = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
@@ -80,3 +83,54 @@ def _shuffled(count: int, draws: npt.NDArray[np.uint64]) -> Ints:
     for last, other in zip(range(count - 1, -1, -1), chosen, strict=True):
         values[last], values[other] = values[other], values[last]
     return np.array(values, dtype=np.int64)
+
+
+class Step(NamedTuple):
+    """What happened in a slot, and the node where the packet stands after it.
+
+    ``event`` is ``enter``, ``cross`` (it stayed because its bit was wrong, or went on along the
+    innermost cylinder), ``deflect`` (it stayed because it could not descend), ``descend``,
+    ``leave`` or ``lose``. ``by`` is the packet that deflected it, None if there was none.
+    """
+
+    slot: int
+    cylinder: int
+    angle: int
+    height: int
+    event: str
+    by: int | None
+
+
+class Path(NamedTuple):
+    """The steps of one packet; `source` and `destination` are port numbers.
+
+    Packets are numbered from 0 in the order in which they entered.
+    """
+
+    packet: int
+    source: int
+    destination: int
+    steps: list[Step]
+
+    @property
+    def hops(self) -> int:
+        """Nodes visited so far."""
+        return sum(step.event not in ("leave", "lose") for step in self.steps)
+
+    @property
+    def deflections(self) -> int:
+        """How often it was deflected so far."""
+        return sum(step.event == "deflect" for step in self.steps)
+
+
+def paths_of(events: npt.NDArray[Any], height: int) -> list[Path]:
+    """Sort the events of the core into paths, by packet."""
+    paths: dict[int, Path] = {}
+    for slot, packet, by, kind, cylinder, angle, at, to_angle, to_height in events.tolist():
+        path = paths.get(packet)
+        if path is None:  # its first event is that it enters
+            path = Path(packet, angle * height + at, to_angle * height + to_height, [])
+            paths[packet] = path
+        step = Step(slot, cylinder, angle, at, EVENTS[kind], by if by >= 0 else None)
+        path.steps.append(step)
+    return [paths[packet] for packet in sorted(paths)]
