@@ -66,7 +66,7 @@ def launcher_sources() -> list[Path]:
 def package_flags(name: str) -> list[str]:
     """Return what compiles and links with a library, or nothing where it is not.
 
-    Without libfabric there is no vichost.
+    Without libfabric there is no vichost and no libvic-fi.so.
     """
     tool = shlex.split(os.environ.get("PKG_CONFIG", "pkg-config"))
     command = [*tool, "--cflags", "--libs", name]
@@ -89,9 +89,9 @@ def hardware_sources() -> list[Path]:
 
 
 def parts() -> list[str]:
-    """Return what is compiled on this machine: without libfabric there is no vichost."""
+    """Return what is compiled on this machine: without libfabric no vichost and no provider."""
     always = ["libvic", "hardware", "vicrun", "vicload"]
-    return [*always, "vichost"] if package_flags("libfabric") else always
+    return [*always, "vichost", "fi"] if package_flags("libfabric") else always
 
 
 def own_flags() -> list[str]:
@@ -108,6 +108,7 @@ def compile_part(part: str, objects: Path, flags: Sequence[str]) -> list[Path]:
         "hardware": (hardware_sources(), fast),
         "vicrun": (launcher_sources(), fast),
         "vicload": (program_sources("load"), []),
+        "fi": (sorted((HERE / "fi").glob("*/*.c")), ["-fPIC", "-fwrapv"]),
         "vichost": (
             sorted((HERE / "hosts").glob("*.c")),
             [*fast, *VICHOST],
@@ -151,6 +152,11 @@ def build(prefix: Path, flags: Sequence[str] = ("-O2",), objects: Path | None = 
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]
+    if "fi" in objects_of:  # a folder of its own: libfabric loads all that is in FI_PROVIDER_PATH
+        (prefix / "lib" / "fi").mkdir(exist_ok=True)
+        beside = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/..", "-lvic"]
+        shared = [*flags, "-shared", "-fPIC", *beside, *package_flags("libfabric")]
+        compile_c(objects_of["fi"], prefix / "lib" / "fi" / "libvic-fi.so", shared)
     compile_c(objects_of["vicload"], prefix / "bin" / "vicload", [*flags, *linked])
     for header in (HERE / "include").glob("*.h"):
         (prefix / "include" / header.name).write_bytes(header.read_bytes())

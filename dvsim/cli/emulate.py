@@ -30,7 +30,7 @@ PASSED = (
     *("mode", "seed", "reorder", "trace", "if_killed", "kill_after", "serve", "join"),
     *("hosts", "hosts_file", "launch_with", "interface", "host_timeout"),
 )
-FLAGS = ("check", "stats", "spread", "prefix")
+FLAGS = ("mpi", "check", "stats", "spread", "prefix")
 """Options that vicrun has by the same names, those with a value and those without."""
 
 
@@ -69,6 +69,7 @@ FLAGS = ("check", "stats", "spread", "prefix")
 )
 @click.option("--interface", metavar="NAME", help="Network interface between the hosts.")
 @click.option("--host-timeout", metavar="TIME", help="After this silence a host counts as lost.")
+@click.option("--mpi", is_flag=True, help="PROGRAM is an MPI program (MPICH, Intel MPI).")
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="Print what each card did, on stderr at the end.")
 @click.option(

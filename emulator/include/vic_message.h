@@ -57,7 +57,7 @@ struct vic_message_config {
 };
 
 /* Open messages on a card; they can be open once at a time. NULL stands for a config that is all 0. This allocates
- * cards x (window_bytes + 128) bytes of SRAM and up to 9 counters, which stay allocated until the card is closed, as
+ * cards x (window_bytes + 128) bytes of SRAM and up to 10 counters, which stay allocated until the card is closed, as
  * peers may still write there. The host memory of a ring is allocated when the first message to that card is sent.
  * Later versions may add fields at the end of the config, with 0 for what was before; the second name passes its
  * size, as for vic_query_attr. VIC_EINVAL: the config. VIC_EBUSY: messages are open on this card. VIC_ENOSPC: SRAM or

@@ -14,6 +14,7 @@
 
 #include "join.h"
 #include "launcher.h"
+#include "pmi.h"
 #include "seat.h"
 
 /* False: no memory. Without VIC_JOB the program would get a card that belongs to no job, and not know it. */
@@ -23,7 +24,7 @@ static bool set_environment(const struct launch *launch, uint32_t card)
     snprintf(job, sizeof job, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
     snprintf(mine, sizeof mine, "%u", card);
     snprintf(all, sizeof all, "%u", launch->job->config.cards);
-    return timed_preload(launch) && setenv("VIC_JOB", job, 1) == 0 && setenv("VIC_CARD", mine, 1) == 0 &&
+    return timed_preload(launch) && pmi_environment(launch, card) && setenv("VIC_JOB", job, 1) == 0 && setenv("VIC_CARD", mine, 1) == 0 &&
            setenv("VIC_CARDS", all, 1) == 0;
 }
 

@@ -64,6 +64,7 @@ struct launch {
     uint64_t kills;   /* done, as bits */
     struct coordinator *coordinator; /* in timed mode, otherwise NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
+    struct pmi *pmi;  /* --mpi, or NULL */
     int writers;      /* readable: one of them has room again; -1: none */
     int stats_fd;     /* -1: none */
     int owners;         /* epoll: readable when an owner of a card has ended; 0: there has been none */

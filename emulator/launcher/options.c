@@ -49,6 +49,7 @@ const char vicrun_usage[] =
     "  --launch-with COMMAND  what runs a command on {host} [ssh -o BatchMode=yes -o ConnectTimeout=6 {host}]\n"
     "  --interface NAME  where hosts listen for each other [what the name of the host stands for there]\n"
     "  --host-timeout TIME  a host of which nothing is heard for so long has died [5s]\n"
+    "  --mpi             PROGRAM is an MPI program of MPICH or Intel MPI: its ranks are the cards (PMI-1, libfabric)\n"
     "  --check           report packets that reach a counter before it was preset\n"
     "  --stats           what each card did, on stderr at the end\n"
     "  --stats-fd FD     the same twice a second while the job runs: a line of JSON for each card\n"
@@ -69,7 +70,7 @@ static option_read read_cards, read_mode, read_card_file, read_set, read_reorder
 #define LAUNCH_WITH "ssh -o BatchMode=yes -o ConnectTimeout=6 {host}"
 #define HOST_TIMEOUT_NS UINT64_C(5000000000)
 
-enum { JOIN = 9, CARD = 10, PREFIX = 16 }; /* places in the table */
+enum { JOIN = 9, CARD = 10, PREFIX = 17 }; /* places in the table */
 
 static const struct command_option known[] = {
     {"-n", OPTION_READ, 0, 0, 0, read_cards},
@@ -83,6 +84,7 @@ static const struct command_option known[] = {
     {"--serve", OPTION_TEXT, AT(serve), 0, 0, NULL},
     [JOIN] = {"--join", OPTION_TEXT, AT(join), 0, 0, NULL},
     [CARD] = {"--card", OPTION_COUNT32, AT(card), 0, MOST_CARDS - 1, NULL},
+    {"--mpi", OPTION_FLAG, AT(mpi), 0, 0, NULL},
     {"--check", OPTION_FLAG32, AT(job.check), 0, 0, NULL},
     {"--stats", OPTION_FLAG, AT(report), 0, 0, NULL},
     {"--stats-fd", OPTION_READ, 0, 0, 0, read_stats_fd},
@@ -262,6 +264,9 @@ static int check(const struct options *options)
     if (job->mode == 1 && options->if_killed != IF_KILLED_END) {
         return refuse("--if-killed", "leave and restart are for functional mode: in timed mode a death ends "
                                      "the job");
+    }
+    if (options->mpi && (options->hosts.count > 0 || options->serve != NULL || options->if_killed == IF_KILLED_RESTART)) {
+        return refuse("--mpi", "does not go with --hosts, --serve and --if-killed restart: the ranks of a job are those it begins with");
     }
     if (options->hosts.count > 0) {
         int code = check_hosts(options);

@@ -22,6 +22,7 @@ struct options {
     bool report;          /* --stats: print them at the end */
     int stats_fd;         /* where they are written while the job runs, -1: nowhere */
     bool prefix;
+    bool mpi; /* PMI-1 and libfabric for programs of MPI */
     const char *serve, *join; /* a socket to make, or to find; or NULL */
     uint32_t card;            /* that is joined, JOIN_ANY: any */
     enum if_killed if_killed;

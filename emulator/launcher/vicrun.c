@@ -8,6 +8,7 @@
 
 #include "hosts.h"
 #include "launcher.h"
+#include "pmi.h"
 
 /* The command line as it was given: reading it cuts it where programs end. */
 static char **copy_of(int argc, char **argv)
@@ -45,14 +46,15 @@ int main(int argc, char **argv)
         code = serve_open(&launch);
     }
     if (code == -1) {
-        code = timed_make(&launch) ? children_start(&launch, 0, options.job.cards) : 1;
+        code = timed_make(&launch) && pmi_make(&launch) ? children_start(&launch, 0, options.job.cards) : 1;
     }
     if (code == -1) {
         launch.writers = writers_open(); /* before there is a thread that says something */
-        if (!timed_start(&launch)) {
+        if (!pmi_start(&launch) || !timed_start(&launch)) {
             children_signal(&launch, SIGKILL);
         }
         loop(&launch, signals);
+        pmi_finish(&launch);
         launch_finish(&launch, signals);
         code = launch.code;
     }

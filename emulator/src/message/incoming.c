@@ -245,7 +245,7 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         in->skip = in->looks = 0;
         in->words = frame_words(frame.bytes);
         m->due--;
-        for (uint32_t k = src % m->activities; k < m->cards && m->due <= 0 && !m->everywhere; k += m->activities) {
+        for (uint32_t k = src % m->activities; m->timed && k < m->cards && m->due <= 0 && !m->everywhere; k += m->activities) {
             m->in[k].doubt |= m->in[k].active; /* nothing has come that was not taken, from none that count there */
             m->in[k].active = false;
         }
@@ -285,9 +285,10 @@ static void refresh(struct vic_message *m, bool all)
         uint32_t k = (m->turn + i) % m->activities;
         int64_t now = m->seen[k];
         vic_counter_get(m->card, m->activity[k], &now);
-        changed = now != m->seen[k];
+        bool now_changed = now != m->seen[k];
+        changed |= now_changed;
         m->seen[k] = now;
-        for (uint32_t src = k; changed && src < m->cards; src += m->activities) {
+        for (uint32_t src = k; now_changed && src < m->cards; src += m->activities) {
             m->in[src].active = true;
         }
     }
@@ -324,7 +325,7 @@ static int scan_active(struct vic_message *m, struct taker *taker)
         uint32_t src = begin + i < m->cards ? begin + i : begin + i - m->cards;
         bool wanted = taker == NULL || taker->only == MESSAGE_ANY || taker->only == src;
         enum pulled status = wanted && m->in[src].active ? SOME : NOTHING;
-        while (status == SOME && !has_one(m, taker) && (m->due > 0 || m->everywhere)) {
+        while (status == SOME && !has_one(m, taker) && (m->due > 0 || m->everywhere || !m->timed)) {
             status = pull(m, src, taker);
         }
         if (status == FAILED) {
@@ -359,11 +360,11 @@ int incoming_scan(struct vic_message *m, struct taker *taker)
     if (status != VIC_OK || has_one(m, taker)) {
         return status;
     }
-    bool looks = m->due <= 0;
+    bool looks = m->due <= 0 && m->timed;
     if (looks) {
         look_at_frames(m);
     }
-    if (m->due <= 0) {
+    if (m->due <= 0 && m->timed) {
         return VIC_OK;
     }
     if (++m->scans % REFRESH == 0) {
@@ -371,10 +372,10 @@ int incoming_scan(struct vic_message *m, struct taker *taker)
     }
     status = scan_active(m, taker);
     if (status == VIC_OK && !has_one(m, taker)) {
-        if (!looks) {
+        if (!looks && m->timed) {
             look_at_frames(m);
         }
-        refresh(m, false);
+        refresh(m, !m->timed);
         status = scan_active(m, taker);
     }
     if (status == VIC_OK && !has_one(m, taker) && m->came) { /* its other words had come before */

@@ -148,8 +148,8 @@ static int set_up(struct vic_message *m, const struct region *region, const stru
                   unsigned flags)
 {
     m->layout = (struct layout){region->base, attr->cards, (uint32_t)(window / 8 / UNIT), 0};
-    layout_set_key(&m->layout, m->max_bytes, flags, region->counters, region->counter[0]);
     m->activities = region->counters - OTHER_COUNTERS;
+    layout_set_key(&m->layout, m->max_bytes, flags, m->activities + 2, region->counter[0]);
     for (uint32_t k = 0; k < m->activities; k++) {
         m->activity[k] = region->counter[k];
     }

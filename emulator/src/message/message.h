@@ -14,7 +14,7 @@
 #include "waits.h"
 #include "wire.h"
 
-enum { MOST_ACTIVITY = 6, OTHER_COUNTERS = 3 };
+enum { MOST_ACTIVITY = 7, OTHER_COUNTERS = 3 };
 
 /* A message in host memory, complete or being put together. */
 struct stored {
@@ -98,7 +98,7 @@ struct vic_message {
     struct peer_config peer_config;
     uint32_t epoch;
     size_t read_most;     /* see layer.h */
-    unsigned frames; /* counter: the last word of every frame that comes counts here, */
+    unsigned frames; /* counter: the last word of every frame that comes counts here: what timed mode looks at first, */
     unsigned activity[MOST_ACTIVITY]; /* the others here: those of card c count number c % activities */
     uint32_t activities;
     unsigned bell; /* counter: set to 1 by a thread that waits, and to 0 by a message that comes */
