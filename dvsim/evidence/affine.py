@@ -18,14 +18,10 @@ Floats = npt.NDArray[np.float64]
 
 
 class Fitted(NamedTuple):
-    """A law and what it was fitted to.
+    """A law and what it was fitted to."""
 
-    Attributes:
-        law: As a card has it.
-        sizes, times_s: The points, in bytes and seconds; several may have the same size.
-    """
-
-    law: Law
+    law: Law  # as a card has it
+    # sizes, times_s: the points, in bytes and seconds; several may have the same size
     sizes: tuple[int, ...]
     times_s: tuple[float, ...]
 

@@ -18,24 +18,16 @@ OF_NUMBERS = {"statistic", "value", "unit", "metric"}
 
 
 class Number(NamedTuple):
-    """One number of a summary.
+    """One number of a summary."""
 
-    Attributes:
-        line, heading: Where it stands.
-        statistic: ``mean``, ``25%`` …; what was written, if it is none.
-        text: As it stands there, never empty.
-        name: What was measured, as the heading or the row calls it; may be empty.
-        unit: As text; None if it is nowhere in the table.
-        row: The other cells, which tell cases apart.
-    """
-
+    # line, heading: where it stands
     line: int
     heading: str
-    statistic: str
-    text: str
-    name: str
-    unit: str | None
-    row: Mapping[str, str]
+    statistic: str  # ``mean``, ``25%`` …; what was written, if it is none
+    text: str  # as it stands there, never empty
+    name: str  # what was measured, as the heading or the row calls it; may be empty
+    unit: str | None  # as text; None if it is nowhere in the table
+    row: Mapping[str, str]  # the other cells, which tell cases apart
 
 
 def form_of(sheet: Sheet, own: Collection[str] = ()) -> str:

@@ -54,46 +54,37 @@ class How:
 
 @dataclass(frozen=True)
 class Errors:
-    """Mean absolute log errors of a set of cases: before, after, and of the naive rival.
+    """Mean absolute log errors of a set of cases: before, after, and of the naive rival."""
 
-    Attributes:
-        before, after: Of means, standard deviations and quantiles.
-        means_before, means_after, means_naive: Of the means alone, which are all that the rival,
-            latency and bytes over a rate, predicts; None without means that it could be fitted to.
-        columns: How many means there are.
-    """
-
+    # before, after: of means, standard deviations and quantiles
     before: float
     after: float
+    # means_before, means_after, means_naive: of the means alone, which are all that the rival,
+    # latency and bytes over a rate, predicts; None without means that it could be fitted to
     means_before: float
     means_after: float
     means_naive: float | None
-    columns: int
+    columns: int  # how many means there are
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """A card that was fitted, and what is known of it.
+    """A card that was fitted, and what is known of it."""
 
-    Attributes:
-        base, card: Before and after.
-        knobs, outcome, known, uncertain: What was turned, where that has led, how well it is known,
-            how far it can be off.
-        errors: By ``fitted`` and ``held out``, with draws that the search has not seen.
-        statistics: What was fitted of each case: ``mean``, ``50%`` …
-        questions: What is to be looked at before the fit is believed.
-    """
-
+    # base, card: before and after
     base: Card
     card: Card
+    # knobs, outcome, known, uncertain: what was turned, where that has led, how well it is known,
+    # how far it can be off
     knobs: tuple[Knob, ...]
     outcome: Outcome
     known: tuple[Known, ...]
     uncertain: Uncertain
     target: Target
+    # by ``fitted`` and ``held out``, with draws that the search has not seen
     errors: Mapping[str, Errors]
-    statistics: tuple[str, ...]
-    questions: tuple[str, ...]
+    statistics: tuple[str, ...]  # what was fitted of each case: ``mean``, ``50%`` …
+    questions: tuple[str, ...]  # what is to be looked at before the fit is believed
 
 
 class Fit(Design[Trial, Fitting]):

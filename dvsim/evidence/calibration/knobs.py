@@ -20,15 +20,12 @@ PARTS = ("fixed", "per_byte")
 
 
 class Knob(NamedTuple):
-    """A number of a card.
+    """A number of a card."""
 
-    Attributes:
-        parameter, part: Which: `part` of a law, ``fixed`` or ``per_byte``, else empty.
-        start, low, high: In base units: picoseconds, femtoseconds per byte, bytes, a plain number.
-    """
-
+    # parameter, part: which: `part` of a law, ``fixed`` or ``per_byte``, else empty
     parameter: str
     part: str
+    # start, low, high: in base units: picoseconds, femtoseconds per byte, bytes, a plain number
     start: float
     low: float
     high: float

@@ -26,22 +26,16 @@ ZERO = 1.0  # log error where one of two numbers is zero
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One statistic of a case.
+    """One statistic of a case."""
 
-    Attributes:
-        place: Of the case in `Target.cases`.
-        statistic: ``mean``, ``std``, ``50%`` …
-        measured, simulated: 1/s or s; the simulated one is the mean of `runs`, the values of each
-            replication.
-        per_message: What is counted for each message: pieces, or 1.
-    """
-
-    place: int
-    statistic: str
+    place: int  # of the case in `Target.cases`
+    statistic: str  # ``mean``, ``std``, ``50%`` …
+    # measured, simulated: 1/s or s; the simulated one is the mean of `runs`, the values of each
+    # replication
     measured: float
     simulated: float
     runs: Floats
-    per_message: float
+    per_message: float  # what is counted for each message: pieces, or 1
 
 
 def trials_of(

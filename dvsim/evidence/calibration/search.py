@@ -39,17 +39,14 @@ class Outcome(NamedTuple):
 
 
 class Known(NamedTuple):
-    """How well one parameter is known.
+    """How well one parameter is known."""
 
-    Attributes:
-        down, up: Loss with the parameter over, and times, 1.2, all others as found; over the least
-            loss.
-        ratio: Largest over smallest value among the starts that have found the least loss, nearly;
-            None if only one has.
-    """
-
+    # down, up: loss with the parameter over, and times, 1.2, all others as found; over the least
+    # loss
     down: float
     up: float
+    # largest over smallest value among the starts that have found the least loss, nearly; None if
+    # only one has
     ratio: float | None
 
     @property

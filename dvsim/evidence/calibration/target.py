@@ -71,23 +71,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Target:
-    """The cases with a scenario, and which of these are for what.
+    """The cases with a scenario, and which of these are for what."""
 
-    Attributes:
-        cases: All of them.
-        fit, held_out: Places in `cases`.
-        role: Where the card is in the scenarios.
-        missing: Cases that cannot be simulated, by name, with the reason.
-        taken: Of `Data`.
-        predict: Places of cases that were not measured, whose statistics are not known.
-    """
-
-    cases: tuple[Asked, ...]
+    cases: tuple[Asked, ...]  # all of them
+    # fit, held_out: places in `cases`
     fit: frozenset[int]
     held_out: frozenset[int]
-    role: str
+    role: str  # where the card is in the scenarios
+    # cases that cannot be simulated, by name, with the reason
     missing: tuple[tuple[str, str], ...] = ()
-    taken: Taken | None = None
+    taken: Taken | None = None  # of `Data`
+    # places of cases that were not measured, whose statistics are not known
     predict: frozenset[int] = frozenset()
 
     def by_file(self, places: frozenset[int]) -> list[tuple[LabData, frozenset[int]]]:

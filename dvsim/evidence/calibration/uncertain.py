@@ -47,17 +47,12 @@ class Prediction(NamedTuple):
 
 
 class Uncertain(NamedTuple):
-    """What is known of a fit.
+    """What is known of a fit."""
 
-    Attributes:
-        parameters: A range for each, of its logarithm.
-        predicted: By place of the case.
-        misfit: By what factor the fitted cases are off beyond chance, as a logarithm; None if there
-            are no more cases than parameters, which are then met exactly.
-    """
-
-    parameters: tuple[Range, ...]
-    predicted: Mapping[int, Prediction]
+    parameters: tuple[Range, ...]  # A range for each, of its logarithm
+    predicted: Mapping[int, Prediction]  # by place of the case
+    # by what factor the fitted cases are off beyond chance, as a logarithm; None if there are no
+    # more cases than parameters, which are then met exactly
     misfit: float | None
 
 

@@ -20,20 +20,14 @@ from dvsim.table.estimate import Estimate, half_width
 
 
 class Spread(NamedTuple):
-    """A 95 % interval over replications.
+    """A 95 % interval over replications."""
 
-    Attributes:
-        low, high: Its ends; None of what is true or false.
-        text: For people.
-        edge: Whether it reaches over an edge of the claimed range.
-        open: Whether that which decides does, see `dvsim.study.stopping`.
-    """
-
+    # low, high: its ends; None of what is true or false
     low: float | None
     high: float | None
-    text: str
-    edge: bool
-    open: bool
+    text: str  # for people
+    edge: bool  # whether it reaches over an edge of the claimed range
+    open: bool  # whether that which decides does, see `dvsim.study.stopping`
 
 
 def jackknife(value: float, others: Sequence[float]) -> float:

@@ -82,25 +82,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the runs say to one claim.
+    """What the runs say to one claim."""
 
-    Attributes:
-        value: In the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which
-            case `note` says why.
-        note: What the value rests on.
-        as_messages: The same value with the simulation counted in whole messages; None where that
-            is the same.
-        by_definition: The value follows from the structure, the workload or a number that the
-            source states, whatever the model does: no column speaks of it.
-        allowed: The values that the published statistics leave possible where they do not decide
-            them; a claim whose range overlaps it is not refuted by a model that reproduces those
-            statistics.
-    """
-
+    # in the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which case
+    # `note` says why
     value: float | None
-    note: str = ""
+    note: str = ""  # what the value rests on
+    # the same value with the simulation counted in whole messages; None where that is the same
     as_messages: float | None = None
+    # the value follows from the structure, the workload or a number that the source states,
+    # whatever the model does: no column speaks of it
     by_definition: bool = False
+    # the values that the published statistics leave possible where they do not decide them; a claim
+    # whose range overlaps it is not refuted by a model that reproduces those statistics
     allowed: tuple[float, float] | None = None
 
 
@@ -109,22 +103,15 @@ Evaluator = Callable[[Evidence], Finding]
 
 @dataclass(frozen=True)
 class Entry:
-    """How a claim is decided.
+    """How a claim is decided."""
 
-    Attributes:
-        text: The sentence in our words.
-        scenarios: The runs that it needs.
-        evaluate: What gives the value.
-        of_columns: The value is a statistic of what the published columns of these runs print, so
-            that it was fitted where one of them was.
-        emulated: The scenarios of which it needs emulated runs.
-    """
-
-    text: str
-    scenarios: tuple[str, ...]
-    evaluate: Evaluator
+    text: str  # the sentence in our words
+    scenarios: tuple[str, ...]  # the runs that it needs
+    evaluate: Evaluator  # what gives the value
+    # the value is a statistic of what the published columns of these runs print, so that it was
+    # fitted where one of them was
     of_columns: bool = False
-    emulated: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()  # the scenarios of which it needs emulated runs
 
 
 class Source(dict[str, Entry]):

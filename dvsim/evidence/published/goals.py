@@ -27,33 +27,24 @@ EMPTY_NEAR = 0.03  # of the share of empty intervals, from the range that the qu
 
 @dataclass(frozen=True)
 class Goal:
-    """One thing that was wanted of the held-out columns.
+    """One thing that was wanted of the held-out columns."""
 
-    Attributes:
-        what, wanted, got: For people, with the number of cases.
-        floor: The same between the paper's two runs; ``-`` where there is no such thing.
-        met: Whether `got` is what was wanted.
-    """
-
+    # what, wanted, got: for people, with the number of cases
     what: str
     wanted: str
     got: str
-    floor: str
-    met: bool
+    floor: str  # the same between the paper's two runs; ``-`` where there is no such thing
+    met: bool  # whether `got` is what was wanted
 
 
 @dataclass(frozen=True)
 class Goals:
-    """All of them, and the held-out statistics that are not near.
+    """All of them, and the held-out statistics that are not near."""
 
-    Attributes:
-        table: In the order in which they are printed; empty if no held-out column was compared.
-        misses: Held-out statistics outside of `NEAR`, the worst first.
-        apart: For each miss, ln(other run / this run) of the paper; None if one of them is zero.
-    """
-
+    # in the order in which they are printed; empty if no held-out column was compared
     table: tuple[Goal, ...]
-    misses: tuple[Row, ...]
+    misses: tuple[Row, ...]  # held-out statistics outside of `NEAR`, the worst first
+    # for each miss, ln(other run / this run) of the paper; None if one of them is zero
     apart: tuple[float | None, ...]
 
 
