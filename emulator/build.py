@@ -104,7 +104,7 @@ def compile_part(part: str, objects: Path, flags: Sequence[str]) -> list[Path]:
     flags = [*COMMON, *flags]
     fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
     sources, more = {
-        "libvic": (libvic_sources(), ["-fPIC"]),
+        "libvic": (libvic_sources(), ["-fPIC", "-ftls-model=initial-exec"]),
         "hardware": (hardware_sources(), fast),
         "vicrun": (launcher_sources(), fast),
         "vicload": (program_sources("load"), []),

@@ -2,17 +2,46 @@
 #include "fail.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "packet.h"
 #include "watch.h"
 
 enum { STATUSES = 1 - VIC_EAGAIN };
 
-static _Thread_local char detail[STATUSES][200];
+/* Not in the thread's own memory, of which a library that is loaded late, as by Python, gets little. NULL: nothing has
+ * failed, or there is no memory; then the text is that of the status. */
+static _Thread_local char (*detail)[200];
 _Thread_local struct fail_state fail_state;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+
+static void free_detail(void *texts)
+{
+    free(texts);
+    detail = NULL;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_thread_end, free_detail);
+}
+
+static bool has_detail(void)
+{
+    if (detail == NULL) {
+        pthread_once(&once, make_key);
+        detail = calloc(STATUSES, sizeof *detail);
+        if (detail != NULL && pthread_setspecific(at_thread_end, detail) != 0) {
+            free_detail(detail);
+        }
+    }
+    return detail != NULL;
+}
 
 static unsigned place_of(int status)
 {
@@ -38,7 +67,7 @@ static bool is_held(int status)
 
 int fail(int status, const char *format, ...)
 {
-    if (!is_held(status)) {
+    if (!is_held(status) && has_detail()) {
         va_list arguments;
         va_start(arguments, format);
         vsnprintf(detail[place_of(status)], sizeof *detail, format, arguments);
@@ -50,7 +79,7 @@ int fail(int status, const char *format, ...)
 int fail_as(int status)
 {
     if (status != VIC_OK) {
-        if (!is_held(status)) {
+        if (!is_held(status) && detail != NULL) {
             detail[place_of(status)][0] = 0;
         }
         failed(status);
@@ -72,7 +101,7 @@ void fail_hold(int status)
 
 const char *vic_error_detail(void)
 {
-    const char *text = detail[place_of(fail_state.last)];
+    const char *text = detail != NULL ? detail[place_of(fail_state.last)] : "";
     return fail_state.last == VIC_OK || text[0] != 0 ? text : vic_strerror(fail_state.last);
 }
 

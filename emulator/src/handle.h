@@ -90,7 +90,7 @@ struct call_mark {
     bool linked;
 };
 #define CALL_ANY ((const void *)1)
-extern _Thread_local struct call_mark call_mark; /* not of the initial-exec model: programs such as Python load this library late */
+extern _Thread_local struct call_mark call_mark;
 void call_mark_write(const void *card) FAIL_COLD;
 
 /* The present function uses the card from here on, if it is open. */
