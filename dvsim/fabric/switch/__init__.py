@@ -1,12 +1,12 @@
 """The Data Vortex switch, slot by slot.
 
 switch.py      `Switch`: the argument checks and one call per run
-simulation.py  a switch while it runs, for stepping, and own packets
-result.py      what a run has counted; settled.py whether it may be quoted; paths.py single packets
+simulation.py  a switch while it runs, for stepping; whether it has settled
+result.py      what a run has counted
 choices.py     the words of arguments and scenario files
 traffic.py     what enters; trace.py from a file
 faults.py      what can be broken
-wiring.py      where a packet goes that stays on its cylinder
+wiring.py      where a packet goes that stays on its cylinder; paths of packets
 graph.py       the switch as a NetworkX graph
 
 The names below are imported when they are first used: `choices` and `check` are read by everything
