@@ -102,7 +102,7 @@ static void messages(void)
     e = done();
     IS((e.flags & FI_REMOTE_CQ_DATA) != 0 && e.data == 77);
     struct iovec part[2] = {{got, 3}, {got + 100, 5}};
-    OK(fi_trecvv(ep, part, NULL, 2, FI_ADDR_UNSPEC, 0, ~UINT64_C(0), NULL));
+    OK(fi_trecvv(ep, part, NULL, 2, to[before], 0, ~UINT64_C(0), NULL));
     e = done();
     data = before + 1;
     IS(e.tag == 9 && memcmp(got, &data, 3) == 0 && memcmp(got + 100, (char *)&data + 3, 5) == 0);
