@@ -116,11 +116,11 @@ static void begin_stream(struct vic_message *m, uint32_t dest, const struct stat
     out->received = 0;
     out->sent = resumes ? out->saved.position : out->taken;
     out->messages = resumes ? out->saved.messages : 0;
-    out->counts = out->messages != 0;
     if (resumes && out->sent - out->taken > m->layout.units) {
         out->taken = out->sent - m->layout.units; /* that much was taken, as the ring had room for the rest */
     }
     apply_state(out, state);
+    out->counts = out->messages != out->received;
     out->earlier = out->sent - out->taken;
     out->stuck = out->taken - 1;
     send_hello(m, dest);
