@@ -90,7 +90,7 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
 static bool is_poll(struct vic_message *m)
 {
     uint64_t now = vic_time_ns(m->card);
-    bool poll = now - atomic_load_explicit(&m->poll_ns, memory_order_relaxed) < POLL_NS;
+    bool poll = now != 0 && now - atomic_load_explicit(&m->poll_ns, memory_order_relaxed) < POLL_NS; /* 0: the card is closed */
     if (!poll) {
         atomic_store_explicit(&m->poll_ns, now, memory_order_relaxed);
     }
