@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.contract.kind import Job, Kind, Own, Plain, Reading
 from dvsim.errors import Fault
 from dvsim.scenario.document import Document
-from dvsim.study.point_numbers import note_of
+from dvsim.study.point_numbers import note_of, of_points
 from dvsim.table.metrics import VALUES
 
 if TYPE_CHECKING:
@@ -152,8 +152,6 @@ class PointsKind(Kind):
 
     def point_numbers(self, scenario: Own, tables: Mapping[str, pd.DataFrame]) -> list[Any]:
         """Return the metrics of each point."""
-        from dvsim.study.point_numbers import of_points
-
         return of_points(scenario, tables, self.units)
 
     @property

@@ -87,7 +87,8 @@ def _results(comparison: Comparison) -> Iterator[Text]:
         text = f"{name}: {result.title}" if sort == "sweeps" else titled(result.scenario, name)
         yield Text(f"{index + 1}  {result.backend}  {text}", "verdict")
         if sort == "runs":
-            rate = comparison.rows.query(f"result == {index + 1} and metric == 'rate'")
+            rows = comparison.rows
+            rate = rows[(rows["result"] == index + 1) & (rows["metric"] == "rate")]
             change = None if rate.empty else change_of(next(rate.itertuples()))
             yield Text(result.answer + (f"; {change.text()} times 1" if change else ""))
         yield Text(str(result.folder))

@@ -26,7 +26,7 @@ static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vic *handles;                          /* that are open */
 static struct vic *closed;  /* with all that calls of other threads may still use */
 
-_Thread_local struct call_mark call_mark;
+_Thread_local struct call_mark call_mark = {.in = CALL_NONE};
 static bool call_fences; /* the kernel has no membarrier for this process */
 static _Atomic bool keeps_closed; /* for good */
 static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,7 +41,8 @@ static void unlink_mark(void *mark)
         at = &(*at)->next;
     }
     *at = call_mark.next;
-    call_mark.linked = false; /* a destructor that is called after this one may call again */
+    call_mark.linked = false; /* a destructor that is called after this one may call again, and links it anew */
+    atomic_store(&call_mark.in, CALL_NONE);
     pthread_mutex_unlock(&marks_lock);
 }
 
@@ -74,6 +75,7 @@ void call_mark_write(const void *card)
     if (!call_mark.linked) {
         link_mark();
     }
+    card = card == NULL ? CALL_NONE : card; /* NULL is never the card of the mark: calls need not look for it */
     if (call_fences) {
         atomic_exchange(&call_mark.in, card);
     } else {

@@ -85,11 +85,12 @@ static inline bool handle_closed(const struct vic *card)
  * that calls another card writes that before it looks whether it is open; who frees sees to it that all threads have
  * written what they have (membarrier, as liburcu). So a call costs one comparison, and a thread keeps one closed card. */
 struct call_mark {
-    _Atomic(const void *) in; /* a card; CALL_ANY: it may use any */
+    _Atomic(const void *) in; /* a card; CALL_ANY: it may use any; CALL_NONE */
     struct call_mark *next;   /* of other threads */
     bool linked;
 };
 #define CALL_ANY ((const void *)1)
+#define CALL_NONE ((const void *)2) /* of a thread that has called nothing: no card, and not NULL */
 extern _Thread_local struct call_mark call_mark;
 void call_mark_write(const void *card) FAIL_COLD;
 
@@ -113,8 +114,15 @@ static inline void call_of(const void *card)
     NEED_OPEN(card, pointers, text)
 #define NEED_OPEN(card, pointers, text)                                                                    \
     do {                                                                                                    \
-        if ((card) == NULL || !(pointers)) {                                                                \
-            return fail_null((card) == NULL, text);                                                         \
+        if ((card) == NULL) {                                                                               \
+            return fail_null(true, text);                                                                   \
+        }                                                                                                   \
+        NEED_MARKED(card, pointers, text);                                                                  \
+    } while (0)
+#define NEED_MARKED(card, pointers, text) /* of a card that the mark has, which is not NULL */              \
+    do {                                                                                                    \
+        if (!(pointers)) {                                                                                  \
+            return fail_null(false, text);                                                                  \
         }                                                                                                   \
         if (__builtin_expect(handle_closed(card), 0)) {                                                     \
             return fail_closed();                                                                           \

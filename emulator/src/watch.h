@@ -80,6 +80,9 @@ int watch_refused(const struct vic *card, int status) FAIL_COLD;
     }                                                                                                       \
     FAIL_COLD static int marked_##name parameters                                                           \
     {                                                                                                       \
+        if (card == NULL) {                                                                                 \
+            return fail_null(true, #needed);                                                                \
+        }                                                                                                   \
         call_mark_write(card);                                                                              \
         return name arguments;                                                                              \
     }                                                                                                       \
@@ -88,7 +91,7 @@ int watch_refused(const struct vic *card, int status) FAIL_COLD;
         if (__builtin_expect(!call_is_of(card), 0)) {                                                       \
             return marked_##name arguments;                                                                 \
         }                                                                                                   \
-        NEED_OPEN(card, needed, #needed);                                                                  \
+        NEED_MARKED(card, needed, #needed);                                                                \
         if (wrong) {                                                                                        \
             return (refusal);                                                                               \
         }                                                                                                   \

@@ -175,7 +175,7 @@ def test_it_is_compared_with_a_simulated_run(whole):
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert [one["backend"] for one in found["runs"]] == ["sim", "emu"]
+    assert [one["backend"] for one in found["results"]] == ["sim", "emu"]
 
 
 def test_brokers_listen_on_the_address_of_their_host_and_never_on_all(whole):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dvsim.contract.load import load
-from dvsim.emulation.alarms import Alarm
+from dvsim.emulation.alarms import Alarm, script
 from dvsim.emulation.messages import Asked
-from dvsim.emulation.queues import Place, arguments_of, measured, script
+from dvsim.emulation.queues import Place, arguments_of, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of

@@ -109,6 +109,10 @@ _TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
 _MEMORY = "makes cards of one job in its own process, whose memory it is"
 
 ELSEWHERE = {
+    "fi_calls": "needs libfabric: test_fi.py",
+    "mpi_calls": "is an MPI program, which runs on one host: test_fi.py",
+    "pmi_calls": "is an MPI program, which runs on one host: test_fi.py",
+    "message_costs": "measures model time, which timed mode has: test_message.py",
     "collective_patient": "sets the clock of its process forward",
     "forks": "gives a packet a millisecond, which another host may need",
     "checksum": _NO_CARD,

@@ -12,9 +12,6 @@ if not build.package_flags("libfabric"):
     pytest.skip("no libfabric here: apt install libfabric-dev", allow_module_level=True)
 
 MPICC = Path(sys.executable).parent / "mpicc"
-with_mpich = pytest.mark.skipif(
-    not MPICC.exists(), reason="no MPICH beside this Python: pip install mpich==5.0.2"
-)
 ORDERS = pytest.mark.parametrize("order", [[], ["--reorder", "3"], ["--mode", "timed"]])
 
 
@@ -73,7 +70,6 @@ def _program(tmp_path_factory):
     return made
 
 
-@with_mpich
 @ORDERS
 @pytest.mark.parametrize("cards", [1, 2, 3])
 def test_an_mpi_program_unmodified(emulator, program, cards, order):
@@ -81,7 +77,6 @@ def test_an_mpi_program_unmodified(emulator, program, cards, order):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@with_mpich
 def test_the_time_of_an_mpi_program_is_model_time_and_the_same_again(emulator, program):
     options = ["--mpi", "--mode", "timed", "--stats"]
     runs = [emulator.run(2, program, options=[*options, *more]) for more in ([], [], ["--spread"])]
@@ -90,7 +85,6 @@ def test_the_time_of_an_mpi_program_is_model_time_and_the_same_again(emulator, p
     assert 20_000 < int(runs[0].stdout.split("=")[1]) < 150_000  # 10 of 2 ranks
 
 
-@with_mpich
 @pytest.mark.parametrize(("way", "code"), [("abort", 7), ("kill", 137), ("exit", 3)])
 def test_an_end_halfway_ends_all_ranks(emulator, program, way, code):
     done = emulator.run(3, program, way, options=["--mpi"])

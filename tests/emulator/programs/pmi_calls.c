@@ -27,7 +27,7 @@ static void is(const char *line, const char *what)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char **argv __attribute__((unused)))
 {
     char line[256], what[256];
     int rank = atoi(getenv("PMI_RANK")), size = atoi(getenv("PMI_SIZE"));
