@@ -76,7 +76,7 @@ static void serve(struct input *in)
     cards_close(card);
     memset(launch.pending, 0xff, sizeof launch.pending);
     for (uint32_t i = 0; i < ALL; i++) {
-        child[i].pidfd = child[i].joiner = -1;
+        child[i].pidfd = child[i].joiner = child[i].owner_fd = -1;
         atomic_store(&launch.job->card[i].end, take_byte(in) % 3);
     }
     while (input_left(in)) {
@@ -128,11 +128,17 @@ static void serve(struct input *in)
         if (child[i].joiner >= 0) {
             joiner_hang_up(&launch, i);
         }
+        if (child[i].owner_fd >= 0) {
+            close(child[i].owner_fd);
+        }
     }
     CHECK(joiners <= ALL && launch.joiners == 0 && launch.waiting <= ALL);
     end_pending(&launch);
     while (others > 0) {
         close(other[--others]);
+    }
+    if (launch.owners > 0) {
+        close(launch.owners);
     }
     close(launch.memory);
 }
@@ -180,7 +186,7 @@ static void join(struct input *in)
     answer(in, pair[1], file);
     int memory = ask(pair[0], &options, &got);
     if (memory >= 0) {
-        struct child child = {.pidfd = -1, .joiner = -1};
+        struct child child = {.pidfd = -1, .joiner = -1, .owner_fd = -1};
         struct launch launch = {.options = &options, .memory = memory, .joins = true, .child = &child};
         launch.job = job_attach(memory, got.nonce, &why);
         CHECK(launch.job != NULL || why != NULL);

@@ -57,7 +57,7 @@ static bool only_writes(size_t n)
 /* Does a packet write over headers that the library reads only when it has sent this one? */
 static bool rewrites(uint32_t from, vic_addr_t at, size_t n)
 {
-    enum { BLOCK = 512 };
+    enum { BLOCK = 128 };
     for (size_t i = 0; n > BLOCK && i < n; i++) {
         struct packet packet = packet_of(packet_of(headers[i]).op == VIC_QUERY ? payloads[i] : headers[i]);
         if (packet.op == VIC_WRITE && packet.dest == from && packet.addr >= at + BLOCK && packet.addr < at + n) {
