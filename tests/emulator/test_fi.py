@@ -89,3 +89,14 @@ def test_the_time_of_an_mpi_program_is_model_time_and_the_same_again(emulator, p
 def test_an_end_halfway_ends_all_ranks(emulator, program, way, code):
     done = emulator.run(3, program, way, options=["--mpi"])
     assert done.returncode == code, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["functional", "timed"])
+def test_a_python_program_with_mpi4py(emulator, mode):
+    code = """from mpi4py.MPI import COMM_WORLD as world
+total = world.allreduce(world.rank + 1)
+if world.rank == 0:
+    print(total)
+"""
+    done = emulator.run(2, Path(sys.executable), "-c", code, options=["--mpi", "--mode", mode])
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
