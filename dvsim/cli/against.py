@@ -63,7 +63,7 @@ def validate_against(
     from dvsim.report.lab import lab_page, lab_sections
     from dvsim.report.terminal import lines
     from dvsim.scenario.find import is_file, scenario_root
-    from dvsim.study.manifest import asked_json
+    from dvsim.table.manifest import asked_json
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         message = f"with --against the report is a page, FILE.html, not {options.report.name}"

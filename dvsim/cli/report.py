@@ -83,9 +83,7 @@ def report(
     runs = cast("list[Run | Result]", results)
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
-        run
-        for run in runs
-        if run.manifest.get("backend") != "emu" and not changes_of(run.scenario).said
+        run for run in runs if run.manifest.backend != "emu" and not changes_of(run.scenario).said
     ]
     compared = validate(judged) if judged else None
     for path in write_page(page, runs, compared, shlex.join(command), form, sensitivity):

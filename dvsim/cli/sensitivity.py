@@ -49,10 +49,9 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
 
 def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | Table]:
     """Yield the indices of each result, the most important key first, with bars."""
-    asked = swept.manifest["asked"]
     yield (
-        f"{swept.name}: {asked['points']:,} points, seed {asked['seed']}; shares of the variance, "
-        "in brackets their 95 % interval"
+        f"{swept.name}: {swept.asked.points:,} points, seed {swept.manifest.seed}; "
+        "shares of the variance, in brackets their 95 % interval"
     )
     for name in dict.fromkeys(answer.result for answer in answers):
         own = [answer for answer in answers if answer.result == name]

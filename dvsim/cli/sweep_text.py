@@ -116,6 +116,6 @@ def swept_json(swept: SweepResult) -> dict[str, Any]:
         "results": list(swept.results),
         "units": dict(swept.units),
         "folder": None if swept.folder is None else str(swept.folder),
-        "manifest": swept.manifest,
+        "manifest": swept.manifest.plain(),
         "points": list(map(finite, swept.table.to_dict(orient="records"))),
     }

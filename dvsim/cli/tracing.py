@@ -118,7 +118,7 @@ def _write(trace: Trace, run: Run | Result, how: str | Emulation) -> None:
         timeline, facts = simulated_timeline(run.scenario, run.seed, capacity)
     else:
         timeline, facts = emulated_timeline(run.scenario, how.traces.folder, capacity)
-    about = {"version": run.manifest["version"], **facts}
+    about = {"version": run.manifest.version, **facts}
     written = write_trace(trace.path, timeline, about, trace.limit)
     first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"
     first += ", iteration 1" if "iteration" in facts else ""

@@ -108,7 +108,7 @@ def _kept(
     from dvsim.study.arguments import backend_of
     from dvsim.study.store import find_kept
 
-    how = How(str(run.manifest.get("version")), run.seed, run.replications, backend_of(backend))
+    how = How(run.manifest.version, run.seed, run.replications, backend_of(backend))
     try:
         other = find_kept(how, options.out, base)
     except RunFailed:  # nobody asked for it

@@ -206,7 +206,7 @@ def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
 def _json(validation: Validation, runs: Sequence[Run | Result]) -> str:
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
-    from dvsim.study.manifest import asked_json
+    from dvsim.table.manifest import asked_json
 
     content = {
         "runs": list(map(asked_json, runs)),

@@ -265,6 +265,10 @@ class Kind:
         """Return what of an emulation an answer depends on, as JSON types."""
         return dict(emulation.question())
 
+    def slot_ps(self, scenario: Own) -> int | None:
+        """Return how many picoseconds a slot takes; None where there are no slots."""
+        return None
+
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""
         return scenario.scaled(1.0 if scale is None else scale)

@@ -126,10 +126,6 @@ class PointsKind(Kind):
         """Return the published levels of a metric along a key, each with what it is."""
         return []
 
-    def known(self, scenario: Own) -> dict[str, Any]:
-        """Return what else a manifest says; JSON types."""
-        return {}
-
     def made(self, scenarios: Sequence[Own], job: Job) -> Generator[Result, None, None]:
         """Run scenarios and yield the study of each; otherwise as `Kind.made`."""
         from dvsim.kinds.study import studies

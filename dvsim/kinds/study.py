@@ -21,7 +21,7 @@ from dvsim.errors import RunFailed
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
-from dvsim.study.manifest import build_manifest
+from dvsim.table.manifest import Manifest, build_manifest
 from dvsim.table.metrics import VALUES
 from dvsim.table.result import Result
 
@@ -128,19 +128,19 @@ def study_of(
     scenario: Spec,
     job: Job,
     runs: Sequence[Done],
-    **facts: Any,  # noqa: ANN401 - JSON types
+    **facts: Any,  # noqa: ANN401 - fields of a manifest
 ) -> Result:
     """Return the study of runs that have just finished; `facts` are for its manifest."""
     counted, _ = kind.work
-    known = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
-    known |= kind.known(scenario) | facts
-    manifest = manifest_of(scenario, job, sum(run.work_s for run in runs), known)
+    counts = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
+    took_s = sum(run.work_s for run in runs)
+    manifest = manifest_of(scenario, job, took_s, counts=counts, **facts)
     asked = (scenario, job.how.seed, job.how.replications, None, manifest)
     return Result(*asked, values_of(kind, runs), kind.gathered(scenario, job.how.seed, runs))
 
 
-def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a result that took so long; `known` is what its kind says besides."""
+def manifest_of(scenario: Spec, job: Job, wall_s: float, **known: Any) -> Manifest:  # noqa: ANN401
+    """Return the manifest of a result that took so long; `known` are fields that its kind fills."""
     how = job.how
     return build_manifest(
         scenario.name,
@@ -151,5 +151,5 @@ def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) 
         command=job.command,
         started=job.started,
         wall_s=wall_s,
-        known=known,
+        **known,
     )

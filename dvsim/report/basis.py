@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dvsim.study.number_text import MISSING
 from dvsim.study.run import Run, runs_of
@@ -14,6 +13,7 @@ from dvsim.study.table import Cell, Table, number, table_of
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.types import Card, Parameter
+    from dvsim.table.manifest import Manifest
     from dvsim.table.result import Result
 
 # from the weakest; what is published or measured is not listed
@@ -75,19 +75,19 @@ def origin_table(
     )
 
 
-def origin(known: Mapping[str, Any]) -> dict[str, str]:
+def origin(known: Manifest) -> dict[str, str]:
     """Return by its manifest where and when a run was made, by heading."""
-    host, git = mapping(known.get("host")), mapping(known.get("git"))
-    commit = text_of(git.get("commit"))[:12]
+    commit = MISSING if known.git is None else known.git.commit[:12]
+    dirty = known.git is not None and known.git.dirty
     return {
-        "dvsim": text_of(known.get("version")),
-        "commit": Cell(f"{commit} + changes" if git.get("dirty") else commit, "code"),
-        "started": text_of(known.get("started")),
-        "work (s)": number(seconds(known.get("wall_s"))),
-        "its time (s)": number(seconds(known.get("simulated_s"))),
-        "CPU": text_of(host.get("cpu")),
-        "system": text_of(host.get("system")),
-        "Python": text_of(host.get("python")),
+        "dvsim": known.version,
+        "commit": Cell(f"{commit} + changes" if dirty else commit, "code"),
+        "started": known.started,
+        "work (s)": number(known.wall_s),
+        "its time (s)": number(known.counts.get("simulated_s")),
+        "CPU": known.host.cpu,
+        "system": known.host.system,
+        "Python": known.host.python,
     }
 
 
@@ -95,12 +95,8 @@ def cards_table(runs: Sequence[Run]) -> Table:
     """Tabulate the cards and reference files that the runs used, with the hash of each."""
     used: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
-        files = [
-            {**mapping(file), "role": "reference"} for file in run.manifest.get("reference") or []
-        ]
-        for item in map(mapping, [*(run.manifest.get("cards") or []), *files]):
-            key = tuple(text_of(item.get(name)) for name in ("role", "name", "blake2b"))
-            used.setdefault(key, []).append(run.scenario.name)
+        for item in [*run.manifest.cards, *run.manifest.reference]:
+            used.setdefault((item.role, item.name, item.blake2b), []).append(run.scenario.name)
     rows = [
         {"role": role, "name": name, "hash": Cell(digest, "code")}
         | {"used by": users(names, len(runs))}
@@ -173,21 +169,5 @@ def pace_cards(result: Run | Result) -> set[str]:
 
 def commands_of(runs: Sequence[Run | Result], command: str | None) -> list[str]:
     """Give the commands that repeat the page: those that made the runs, then the page's own."""
-    made = [run.manifest.get("command") or [] for run in runs]
-    texts = [line if isinstance(line, str) else shlex.join(map(str, line)) for line in made]
+    texts = (run.manifest.command for run in runs)
     return list(dict.fromkeys(text for text in [*texts, command] if text))
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Take a part of a manifest as a mapping; an older or foreign one may lack it."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def text_of(value: object) -> str:
-    """Write a value of a manifest, a dash where there is none."""
-    return MISSING if value is None or value == "" else str(value)
-
-
-def seconds(value: object) -> float | None:
-    """Take a number of seconds from a manifest."""
-    return float(value) if isinstance(value, int | float) else None

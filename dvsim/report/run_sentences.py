@@ -190,7 +190,7 @@ def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
 
 def emulated_sentences(entries: Sequence[Entry]) -> list[str]:
     """Say of emulated runs what they are, and what they are not."""
-    made = [made_text(entry.run.manifest) for entry in entries if entry.made == "emulated"]
+    made = [made_text(known) for entry in entries if (known := entry.run.manifest.emulated)]
     if not made:
         return []
     return [

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dvsim.contract.find import kind_of
 from dvsim.report.groups import Entry, Group, size_text
-from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
+from dvsim.study.emulated_text import COSTS, costs_of, total_of
 from dvsim.study.number_text import number_text
 from dvsim.study.stages import STAGES, stages_of
 from dvsim.study.table import Cell, Table, number, ratio, table_of, times
@@ -211,7 +211,8 @@ def emulated_table(groups: Sequence[Group]) -> Table:
         costs = {kind: 1e6 * seconds for kind, seconds in costs_of(counters).items()}
         run = counters[counters["component"] == "run"]
         busy = counters[counters["metric"] == "busy"]["value"]
-        scale = known_of(entry.run.manifest).get("scale", 1)
+        known = entry.run.manifest.emulated
+        scale = 1.0 if known is None else known.scale
         rows.append(
             dict(zip(("message", "run"), named(group, entry), strict=True))
             | {"scale": Cell(f"{scale:.3g}", raw=scale)}

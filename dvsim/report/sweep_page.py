@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -33,12 +32,10 @@ FAILED = 5  # points whose errors are told
 
 def swept_page(swept: SweepResult) -> Page:
     """Return the page of a sweep; indices that are kept with it are drawn too."""
-    command = swept.manifest["command"]
-    kept = swept.folder
+    kept, made = swept.folder, commands([swept.manifest.command])
     importance = sensitivity_drawings(kept) if kept is not None and is_file(kept / FILE) else []
     drawn = SweptPoints(swept).drawn
     points = points_blocks(swept, drawn, MOST_ROWS, f"Every point: {asked_text(swept)}.")
-    asked = command if isinstance(command, str) else shlex.join(command)
     return Page(
         f"{swept.name}: {len(swept.table):,} points",
         [
@@ -46,7 +43,7 @@ def swept_page(swept: SweepResult) -> Page:
             Section("importance", "What matters", importance),
             Section("curves", "Curves", pair(curves(swept))),
             Section("points", "Points", points),
-            Section("origin", "Where it comes from", [_origin(swept), *commands([asked])]),
+            Section("origin", "Where it comes from", [_origin(swept), *made]),
         ],
     )
 
@@ -197,8 +194,8 @@ def _unit(swept: SweepResult, name: str) -> str:
 
 def asked_text(swept: SweepResult) -> str:
     """Say how many points there are, and what is known of each."""
-    asked, precision = swept.manifest["asked"], swept.asked_precision
-    times = counted(asked["replications"])
+    asked, precision = swept.asked, swept.asked_precision
+    times = counted(asked.replications or 0)
     if precision is not None:
         times = (
             f"{counted(*swept.replications)} of a point, for a precision of {100 * precision:g}%"
@@ -206,7 +203,7 @@ def asked_text(swept: SweepResult) -> str:
     meaning = "; ± is half of the 95 % interval"
     if times == "1 replication":
         meaning = ", which gives no interval"
-    return f"{asked['points']:,} points, seed {asked['seed']}, {times}{meaning}"
+    return f"{asked.points:,} points, seed {swept.manifest.seed}, {times}{meaning}"
 
 
 def _imprecise(swept: SweepResult) -> Iterator[str]:
@@ -232,16 +229,15 @@ def _failed(swept: SweepResult, options: Mapping[str, str]) -> Iterator[str]:
 
 def _origin(swept: SweepResult) -> Table:
     manifest = swept.manifest
-    host = manifest.get("host") or {}
     facts = {
-        "dvsim": manifest.get("version"),
-        "seed": manifest.get("seed"),
-        "replications": manifest.get("replications"),
-        "run folders in": manifest.get("runs"),
-        "started": manifest.get("started"),
-        "work (s)": manifest.get("wall_s"),
-        "CPU": host.get("cpu"),
-        "Python": host.get("python"),
+        "dvsim": manifest.version,
+        "seed": manifest.seed,
+        "replications": manifest.replications,
+        "run folders in": swept.asked.runs,
+        "started": manifest.started,
+        "work (s)": manifest.wall_s,
+        "CPU": manifest.host.cpu,
+        "Python": manifest.host.python,
     }
     rows = [[name, str(value)] for name, value in facts.items() if value is not None]
     return Table(["", ""], rows, name="swept-origin", caption="How these points were made.")

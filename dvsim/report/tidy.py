@@ -41,9 +41,9 @@ def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.D
         for run in own:
             table.insert(0, "transport", run.scenario.system.transport)
             table.insert(1, "message_bytes", run.scenario.workload.message_bytes)
-        version = str(result.manifest.get("version", ""))
-        backend = str(result.manifest.get("backend", getattr(result, "backend", "")))
-        values = [result.scenario.name, backend, result.seed, result.replications, version]
+        made = result.manifest
+        asked = [made.backend, result.seed, result.replications, made.version]
+        values = [result.scenario.name, *asked]
         for index, (name, value) in enumerate(zip(KEYS, values, strict=True)):
             table.insert(index, name, [value] * len(table))
         for run in own if validation is not None and validation.rows else ():

@@ -14,7 +14,6 @@ import pandas as pd
 from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
 from dvsim.study.changes import changes_of, of_published_system
-from dvsim.study.manifest import asked_json
 from dvsim.study.number_text import Amount, amount_text
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples
@@ -29,6 +28,7 @@ from dvsim.study.summary import (
     summary_columns,
 )
 from dvsim.table.estimate import Estimate, estimate
+from dvsim.table.manifest import Manifest, asked_json
 from dvsim.table.result import Headline, finite
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Run:
         seed, replications, backend: How it was asked; with the scenario and the version they
             determine every sample.
         folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.study.manifest`.
+        manifest: Where it came from, see `dvsim.table.manifest`.
         samples, counters: The tables, see `dvsim.study.samples`.
     """
 
@@ -55,7 +55,7 @@ class Run:
     replications: int
     backend: str
     folder: Path | None
-    manifest: dict[str, Any]
+    manifest: Manifest
     samples: pd.DataFrame
     counters: pd.DataFrame
 
@@ -202,7 +202,7 @@ class Run:
         """Return the run as JSON types: what was asked, its manifest and its estimates."""
         return {
             **asked_json(self),
-            "manifest": self.manifest,
+            "manifest": self.manifest.plain(),
             "changed": list(changes_of(self.scenario).said),
             "rate": _plain(self.rate),
             "payload_rate": _plain(self.payload_rate),
@@ -232,7 +232,7 @@ def of_tables(
     seed: int,
     replications: int,
     folder: Path | None,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     samples: pd.DataFrame,
     summary: pd.DataFrame,
 ) -> Run:
@@ -242,7 +242,7 @@ def of_tables(
         RunFailed: If the samples are none.
     """
     counters = counters_of(summary)[list(COUNTER_COLUMNS)]
-    backend = str(manifest["backend"])
+    backend = manifest.backend
     return Run(
         scenario, seed, replications, backend, folder, manifest, check_samples(samples), counters
     )

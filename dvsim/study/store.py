@@ -32,18 +32,17 @@ from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
     SCENARIO,
     another,
-    broken,
     check_name,
     is_there,
     keep,
+    load_kept,
     read_checked,
-    read_manifest,
     run_folder,
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import KIND as SWEEP
-from dvsim.study.versions import load_kept, other
+from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
 
 R = TypeVar("R", bound=Run | Result)
@@ -66,9 +65,8 @@ def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
     if not is_there(folder):
         return None
     result = load_result(folder)
-    facts = result.manifest
-    question = facts.get("emulated", {}).get("question")
-    identity = (facts.get("version"), result.seed, facts["backend"], question)
+    made = result.manifest
+    identity = (made.version, result.seed, made.backend, made.question)
     if result.scenario != scenario or identity != _asked(how, scenario):
         raise another(folder)
     return result
@@ -88,7 +86,7 @@ def first_of(result: R, replications: int) -> R:
         name: table[table["replication"] <= replications].reset_index(drop=True)
         for name, table in _tables(result).items()
     }
-    manifest = result.manifest | {"replications": replications}
+    manifest = result.manifest.model_copy(update={"replications": replications})
     return replace(result, replications=replications, manifest=manifest, **_fields(result, tables))
 
 
@@ -104,11 +102,10 @@ def joined(begun: R, rest: R) -> R:
         both = pd.concat([first[name], later], ignore_index=True)
         order = [key for key in ("point", "replication") if key in both]
         tables[name] = both.sort_values(order, kind="stable", ignore_index=True)
-    kind = kind_of(rest.scenario)
-    sums = ("wall_s", "simulated_s", "events", *getattr(kind, "work", ())[:1])
-    manifest = rest.manifest | {
-        key: rest.manifest[key] + begun.manifest[key] for key in sums if key in rest.manifest
-    }
+    of_begun, made = begun.manifest, rest.manifest
+    counts = {name: value + of_begun.counts.get(name, 0) for name, value in made.counts.items()}
+    sums = {"wall_s": made.wall_s + of_begun.wall_s, "counts": counts}
+    manifest = made.model_copy(update=sums)
     return replace(rest, manifest=manifest, **_fields(rest, tables))
 
 
@@ -145,9 +142,10 @@ def write_result(result: R, folder: Path) -> R:
         OutputError: If anything could not be written. Nothing of the new result remains then.
         RunFailed: If the tables of the result are not what its kind must return.
     """
-    kept = replace(result, folder=folder, manifest=dict(result.manifest))
+    kept = replace(result, folder=folder)
     # the statistics that go into its files are its own: nobody computes them again
-    kept.manifest.update(keep(folder, contents_of(kept), result.manifest))
+    manifest = keep(folder, contents_of(kept), result.manifest)
+    object.__setattr__(kept, "manifest", manifest)
     return kept
 
 
@@ -173,7 +171,7 @@ def load_result(folder: Path) -> Run | Result:
             is of a version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    if manifest.get("backend") == SWEEP:
+    if manifest.backend == SWEEP:
         raise RunFailed(f"{folder} is a sweep, not a run or a study")
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)
@@ -187,12 +185,12 @@ def load_result(folder: Path) -> Run | Result:
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
         rows = [table["replication"] for table in tables.values() if "replication" in table]
-        asked, there = int(manifest["replications"]), pd.concat(rows).unique()
+        asked, there = manifest.replications, pd.concat(rows).unique()
         if not (there.size == asked == max(there, default=0) and min(there) == 1):
             raise ValueError(f"it says {asked} replications, its tables have {there.size}")
         result: Run | Result = kind.result(
             scenario=scenario,
-            seed=int(manifest["seed"]),
+            seed=manifest.seed,
             replications=asked,
             folder=folder,
             manifest=manifest,
@@ -203,18 +201,16 @@ def load_result(folder: Path) -> Run | Result:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
-    except (KeyError, TypeError) as error:
-        raise broken(folder, f"manifest.json lacks a valid {error}") from error
 
 
-def _kind(folder: Path, manifest: Mapping[str, Any], text: bytes) -> Kind:
-    backend, default = manifest.get("backend"), kind_named(DEFAULT)
+def _kind(folder: Path, manifest: Manifest, text: bytes) -> Kind:
+    backend, default = manifest.backend, kind_named(DEFAULT)
     if backend == EMULATED:
         backend = tomllib.loads(text.decode()).get("kind", DEFAULT)
-    if backend in (*default.backends, None, DEFAULT):
+    if backend in (*default.backends, DEFAULT):
         return default
     try:
-        return kind_named(str(backend))
+        return kind_named(backend)
     except ScenarioError as error:
         reason = f"no study is made by backend {backend!r}: {error}"
         raise broken(folder, reason) from error

@@ -26,15 +26,14 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim.contract.find import DEFAULT
 from dvsim.errors import RunFailed
 from dvsim.scenario.units import value_text
-from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manifest
+from dvsim.study.folder import keep, read_checked
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.point_numbers import in_order
 from dvsim.study.table import csv_text
-from dvsim.study.versions import other
 from dvsim.table.estimate import Estimate
+from dvsim.table.manifest import MANIFEST, Manifest, Swept, broken, other, read_manifest
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend
@@ -84,7 +83,7 @@ class SweepResult:
     results: tuple[str, ...]
     units: Mapping[str, str]
     table: pd.DataFrame
-    manifest: dict[str, Any]
+    manifest: Manifest
     folder: Path | None = None
 
     def text(self, key: str, value: object) -> str:
@@ -100,8 +99,14 @@ class SweepResult:
 
     @property
     def kind(self) -> str:
-        """The kind of its scenario, that of a system where an old manifest does not say it."""
-        return str(self.manifest.get("kind", DEFAULT))
+        """The kind of its scenario."""
+        return self.asked.kind
+
+    @property
+    def asked(self) -> Swept:
+        """What it was asked, as its manifest says."""
+        assert self.manifest.swept is not None
+        return self.manifest.swept
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -117,8 +122,7 @@ class SweepResult:
     @property
     def asked_precision(self) -> float | None:
         """The precision that was asked for; None where the number of replications was."""
-        precision = self.manifest["asked"].get("precision")
-        return None if precision is None else float(precision)
+        return self.asked.precision
 
     @property
     def imprecise(self) -> pd.DataFrame:
@@ -198,13 +202,10 @@ def write_swept(
     Raises:
         OutputError: If anything could not be written. Nothing of the new one remains then.
     """
-    columns = _columns(swept.table)
+    columns = columns_of(swept.table)
     csv = csv_text(headings(swept, columns), swept.table.itertuples(index=False, name=None))
     contents = {POINTS: to_parquet(swept.table, columns), CSV: csv.encode(), **(more or {})}
-    about = {"keys": list(swept.keys), "results": list(swept.results), "units": dict(swept.units)}
-    about |= {"types": {key: columns[key] for key in swept.keys}}
-    manifest = keep(folder, contents, swept.manifest | about)
-    return replace(swept, folder=folder, manifest=manifest)
+    return replace(swept, folder=folder, manifest=keep(folder, contents, swept.manifest))
 
 
 def load_swept(folder: Path) -> SweepResult:
@@ -214,29 +215,28 @@ def load_swept(folder: Path) -> SweepResult:
         RunFailed: If it is none, or a file is missing, truncated or changed.
     """
     manifest = read_manifest(folder)
-    if manifest.get("backend") != KIND:
-        raise RunFailed(f"{folder} is no sweep, but of backend {manifest.get('backend')!r}")
-    if manifest.get("asked") is None:
-        raise broken(folder, f"{MANIFEST} lacks a valid 'asked'")
+    about = manifest.swept
+    if manifest.backend != KIND:
+        raise RunFailed(f"{folder} is no sweep, but of backend {manifest.backend!r}")
+    if about is None or about.types.keys() != set(about.keys):
+        raise broken(folder, f"{MANIFEST}: swept.types: has not the keys of swept.keys")
     data = read_checked(folder, POINTS, manifest)
     try:
-        keys, results = tuple(manifest["keys"]), tuple(manifest["results"])
-        columns = {"point": "int32", **{key: manifest["types"][key] for key in keys}}
+        keys, results = tuple(about.keys), tuple(about.results)
+        columns = {"point": "int32", **{key: about.types[key] for key in keys}}
         for name in results:
             columns |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), "float64")
         columns |= LAST
         table = from_parquet(data, columns)
-        units = dict(manifest["units"])
-        return SweepResult(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
+        return SweepResult(manifest.scenario, keys, results, about.units, table, manifest, folder)
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
-    except (KeyError, TypeError) as error:
-        raise broken(folder, f"{MANIFEST} lacks a valid {error}") from error
 
 
-def _columns(table: pd.DataFrame) -> dict[str, str]:
+def columns_of(table: pd.DataFrame) -> dict[str, str]:
+    """Return the columns of the table with the types that they are kept as."""
     kinds = {"i": "int32", "f": "float64"}
     return {str(name): kinds.get(table[name].dtype.kind, "str") for name in table.columns}
 

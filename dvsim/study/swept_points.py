@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +14,11 @@ from dvsim.contract.find import kind_named, kind_of, metric_of
 from dvsim.contract.kind import Kind
 from dvsim.errors import RunFailed
 from dvsim.scenario.spec import Spec
-from dvsim.study.folder import is_there, read_manifest
+from dvsim.study.folder import is_there
 from dvsim.study.run import Run
 from dvsim.study.store import first_of, load_result
 from dvsim.study.sweep_table import KIND, load_swept
+from dvsim.table.manifest import read_manifest
 from dvsim.table.metrics import Metric
 from dvsim.table.result import Points, Result
 
@@ -44,7 +44,7 @@ class SweptPoints(Points):
     def __init__(self, swept: SweepResult) -> None:
         self.swept = swept
         self.backend, self.folder, self.manifest = KIND, swept.folder, swept.manifest
-        self.seed = int(swept.manifest.get("seed", 1))
+        self.seed = swept.manifest.seed
         self.replications = swept.replications[1]
         self.METRICS: Mapping[str, str] = {
             name: swept.units.get(name, "") for name in swept.results
@@ -142,13 +142,11 @@ class SweptPoints(Points):
         Raises:
             RunFailed: If one is gone, damaged, or of a version that this one does not read.
         """
-        root = Path(self.manifest.get("runs") or "")
+        root = Path(self.swept.asked.runs or "")
         folders = self._good["run"].tolist()
         gone = next((name for name in folders if not name or not is_there(root / name)), None)
         if gone is not None:
-            command = self.manifest["command"]
-            again = command if isinstance(command, str) else shlex.join(command)
-            message = f"its run {root / gone} is gone; '{again}' makes it again"
+            message = f"its run {root / gone} is gone; '{self.manifest.command}' makes it again"
             raise RunFailed(f"{self.folder}: {message}")
         return [self._run(point) for point in range(len(folders))]
 
@@ -170,7 +168,7 @@ class SweptPoints(Points):
         if name not in self._loaded:
             if not name:
                 raise RunFailed(f"no run is kept of point {point}")
-            kept = load_result(Path(self.manifest.get("runs") or "") / name)
+            kept = load_result(Path(self.swept.asked.runs or "") / name)
             self._loaded[name] = first_of(kept, int(row["replications"]))
         return self._loaded[name], self._inner[point]
 
@@ -191,7 +189,7 @@ Compared = Run | Result | SweptPoints
 
 def loaded(folder: Path) -> Compared:
     """Return the result that is kept in a folder: a run, a study, or the points of a sweep."""
-    if read_manifest(folder).get("backend") == KIND:
+    if read_manifest(folder).backend == KIND:
         return SweptPoints(load_swept(folder))
     return load_result(folder)
 

@@ -17,13 +17,13 @@ import pandas as pd
 
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
-from dvsim.study.manifest import asked_json
 from dvsim.study.number_text import counted, joined
 from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.summary import STATISTICS
 from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Change, change, estimate
+from dvsim.table.manifest import asked_json
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
 from dvsim.table.result import Points, finite
@@ -144,7 +144,7 @@ class Comparison:
         }
         return {
             "results": [
-                asked_json(one) | {"backend": one.backend, "manifest": one.manifest}
+                asked_json(one) | {"backend": one.backend, "manifest": one.manifest.plain()}
                 for one in self.results
             ],
             "differences": [{"what": what, "values": list(v)} for what, v in self.differences],
@@ -276,10 +276,10 @@ def names_of(results: Sequence[Compared]) -> list[str]:
             name = result.name
         else:
             changes = changes_of(result.scenario)
-            name = changes.name + ", emulated" * (result.manifest.get("backend") == "emu")
+            name = changes.name + ", emulated" * (result.manifest.backend == "emu")
             length = f"{changes.length:.3g} of its {result.scenario.LENGTH}"
         names.append(name)
-        version = f"version {result.manifest.get('version')}"
+        version = f"version {result.manifest.version}"
         seed = f"seed {result.seed}"
         facts.append((length, seed, counted(result.replications), version))
     for texts in zip(*facts, strict=True):

@@ -21,11 +21,11 @@ from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import format_value
-from dvsim.study.emulated_text import known_of
 from dvsim.study.number_text import MISSING
 from dvsim.study.sweep_table import short_names
 from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Each
+from dvsim.table.manifest import Emulated
 from dvsim.table.metrics import Metric
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
@@ -307,9 +307,7 @@ def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Dif
 def _facts(result: Compared, *, mixed: bool) -> dict[str, str]:
     scenario, manifest = result.scenario, result.manifest
     points = result.points if isinstance(result, SweptPoints) else scenario.points
-    version = str(manifest.get("version", MISSING))
-    host = manifest.get("host")
-    cpu = (host.get("cpu"), host.get("cores")) if isinstance(host, Mapping) else (MISSING, MISSING)
+    version = manifest.version
     return {
         "backend": "sim" if result.simulated else "emu",
         "kind": str(kind_of(scenario).about),
@@ -318,24 +316,20 @@ def _facts(result: Compared, *, mixed: bool) -> dict[str, str]:
         "seed": str(result.seed),
         "replications": str(result.replications),
         "version": version.partition("+")[0] if mixed else version,  # other backends: other code
-        "machine": f"{cpu[0]}, {cpu[1]} cores",
-        **_emulated(known_of(manifest)),
+        "machine": f"{manifest.host.cpu}, {manifest.host.cores} cores",
+        **_emulated(manifest.emulated),
     }
 
 
-def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
-    if not known:
+def _emulated(known: Emulated | None) -> dict[str, str]:
+    if known is None:
         return {}
-    question = known.get("question") or {}
-    where = question.get("urls") or [f"{question.get('clusters')} x {question.get('nodes')} nodes"]
-    brokers = [
-        f"{broker.get('product')} {broker.get('version')}" for broker in known.get("brokers") or []
-    ]
+    asked = known.question
     return {
-        "scale": f"{known.get('scale', 1):.3g}",
-        "brokers": ", ".join(map(str, where)),
-        "broker": ", ".join(dict.fromkeys(brokers)),
-        "promise": str(question.get("promise")),
+        "scale": f"{known.scale:.3g}",
+        "brokers": ", ".join(asked.urls or [f"{asked.clusters} x {asked.nodes} nodes"]),
+        "broker": known.broker,
+        "promise": asked.promise,
     }
 
 

@@ -19,9 +19,9 @@ import pandas as pd
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED, Own
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.manifest import asked_json
 from dvsim.study.number_text import MISSING
 from dvsim.table.estimate import ends
+from dvsim.table.manifest import Manifest, asked_json
 from dvsim.table.metrics import Metric
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
@@ -89,7 +89,7 @@ class Result(Points):
         scenario: What was asked, resolved.
         seed, replications: How it was asked.
         folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.study.manifest`.
+        manifest: Where it came from, see `dvsim.table.manifest`.
         values: Every number: a row for each metric of each replication of each point, with the
             columns of `VALUES`. Of what has no components, component is empty and instance 0.
         sides: The tables that its kind records besides, by name.
@@ -99,7 +99,7 @@ class Result(Points):
     seed: int
     replications: int
     folder: Path | None
-    manifest: dict[str, Any]
+    manifest: Manifest
     values: pd.DataFrame
     sides: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
@@ -152,7 +152,7 @@ class Result(Points):
     @property
     def backend(self) -> str:
         """What made it, as its manifest names it."""
-        return str(self.manifest.get("backend"))
+        return self.manifest.backend
 
     @property
     def simulated(self) -> bool:
@@ -214,8 +214,8 @@ class Result(Points):
     @property
     def slot_ps(self) -> int | None:
         """How long a slot takes in picoseconds; None where there are no slots."""
-        slot = self.manifest.get("slot_ps")
-        return None if slot is None else int(slot)
+        slot: int | None = self.kind.slot_ps(self.scenario)
+        return slot
 
     @property
     def drawn(self) -> list[str]:
@@ -285,7 +285,7 @@ class Result(Points):
         """Return the study as JSON types: what was asked, manifest, estimates, theory and notes."""
         return {
             **asked_json(self),
-            "manifest": self.manifest,
+            "manifest": self.manifest.plain(),
             "estimates": [finite(row) for row in self._estimates.to_dict(orient="records")],
             "theory": [finite(row) for row in self.beside.to_dict(orient="records")],
             "notes": {str(number): note for number, note in self.notes().items()},

@@ -66,7 +66,7 @@ def test_confirms_are_counted_when_asked_for(at):
 def test_a_run_is_kept_with_the_command_of_its_job(at, broker, tmp_path):
     run = ask(small(), at, out=tmp_path)
     write_results(run.folder / "report.html", [run])
-    (command,) = run.manifest["emulated"]["commands"]
+    (command,) = run.manifest.emulated.commands
     assert command[0] == "vicrun"
     assert command.count(":") == 3
     programs = [word for word in command if word in ("vicload", "vicbridge")]
@@ -84,7 +84,7 @@ def test_the_bridge_card_says_how_many_connections_there_are(at):
         "h3/dv-8", ["workload.messages=1000", "workload.iterations=1", "system.bridge.sockets=3"]
     )
     run = ask(scenario, at)
-    (command,) = run.manifest["emulated"]["commands"]
+    (command,) = run.manifest.emulated.commands
     assert command[command.index("--connections") + 1] == "3"
 
 

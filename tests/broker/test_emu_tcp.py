@@ -95,7 +95,7 @@ def test_no_password_is_kept_or_shown(kept, broker):
 def test_confirms_are_waited_for_when_asked_for(at, kept):
     run = ask(small(), replace(at, at_least_once=True), out=kept[1])
     assert run.samples["messages"].sum() == 600
-    assert run.manifest["emulated"]["question"]["promise"] == "at least once"
+    assert run.manifest.emulated.question.promise == "at least once"
     assert run.folder != kept[0].folder  # it is another question
 
 
@@ -184,8 +184,8 @@ def test_bodies_differ_and_their_sum_does_not_depend_on_their_order():
 def test_python_asks_as_the_shell_does(at):
     run = dvsim.run("h3/fdr-8", backend=at, messages=400, scale=1, system__publisher__processes=1)
     assert (run.backend, run.replications) == ("emu", 1)
-    assert run.manifest["emulated"]["scale"] == 1
-    assert "at_least_once=False" in run.manifest["command"]
+    assert run.manifest.emulated.scale == 1
+    assert "at_least_once=False" in run.manifest.command
 
 
 def test_credentials_that_others_may_read_are_refused(at, tmp_path):

@@ -17,10 +17,10 @@ from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
-from dvsim.study.manifest import run_facts
 from dvsim.study.number_text import estimate_texts
 from dvsim.study.store import load_result, write_result
 from dvsim.table.compare import side_by_side
+from dvsim.table.manifest import Manifest
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
 LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
@@ -39,14 +39,12 @@ def kept(tmp_path_factory):
         replications=1,
         samples=faster[faster["replication"] == 1].reset_index(drop=True),
         counters=first.counters[first.counters["replication"] == 1].reset_index(drop=True),
-        manifest={
-            **first.manifest,
-            "backend": "emu",
-            "replications": 1,
-            "emulated": {"question": question},
-        },
+        manifest=Manifest.model_validate(
+            first.manifest.plain()
+            | {"backend": "emu", "replications": 1, "emulated": {"question": question}}
+        ),
     )
-    folder = run_folder(root, SCENARIO, first.manifest["version"], 1, "emu", question)
+    folder = run_folder(root, SCENARIO, first.manifest.version, 1, "emu", question)
     return root, first, second, write_result(emulated, folder)
 
 
@@ -204,7 +202,7 @@ def test_two_runs_of_one_scenario(kept, tmp_path):
     assert "name two, or take --last 2, the two that were made last" in one.stderr
     both = dvsim("compare", "mine", "--runs", root, "--last", "2")
     assert both.returncode == 0, both.stderr
-    started = [run.manifest["started"] for run in (first, second)]
+    started = [run.manifest.started for run in (first, second)]
     shown = both.stdout.index(first.folder.name) < both.stdout.index(second.folder.name)
     assert started[0] == started[1] or shown == (started[0] < started[1])
     many = dvsim("compare", "mine", "--runs", root, "--last", "3")
@@ -346,7 +344,7 @@ def test_a_sweep_whose_run_is_gone_is_refused_with_its_command(swept, tmp_path):
     _, sweeps = swept
     lone = shutil.copytree(sweeps[0], tmp_path / sweeps[0].name)
     manifest = json.loads((lone / "manifest.json").read_text("utf-8"))
-    manifest |= {"runs": str(tmp_path / "gone"), "command": ["dvsim", "sweep", "a b"]}
+    manifest["swept"]["runs"], manifest["command"] = str(tmp_path / "gone"), "dvsim sweep 'a b'"
     (lone / "manifest.json").write_text(json.dumps(manifest))
     done = dvsim("compare", sweeps[0], lone)
     assert done.returncode == 1
@@ -363,15 +361,3 @@ def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):
     done = dvsim("compare", broken, second.folder)
     assert done.returncode == 1
     assert "samples.parquet is truncated or changed" in done.stderr
-
-
-def test_an_emulated_run_has_no_simulated_seconds():
-    import pandas as pd
-
-    from dvsim.study.samples import COUNTER_COLUMNS
-
-    empty = pd.DataFrame(
-        {name: pd.Series([], dtype=kind) for name, kind in COUNTER_COLUMNS.items()}
-    )
-    facts = run_facts(SCENARIO, empty, {"scale": 0.5})
-    assert "simulated_s" not in facts and facts["emulated"] == {"scale": 0.5}

@@ -22,20 +22,20 @@ from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.kinds.switch.metrics import SIDES as SWITCH
 from dvsim.session import run_scenarios
-from dvsim.study.manifest import FORMAT
 from dvsim.study.parquet import to_parquet
 from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import load_result
 from dvsim.study.summary import SUMMARY_COLUMNS
 from dvsim.study.sweep_table import load_swept
+from dvsim.table.manifest import FORMAT
 
 HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 5; ",
+    "manifest.json has format 1, not 6; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
-    f"{dvsim.__version__}: manifest.json has format 2, not 5; ",
+    f"{dvsim.__version__}: manifest.json has format 2, not 6; ",
 }
 
 
@@ -97,18 +97,16 @@ def test_the_page_shows_what_is_said(tmp_path, monkeypatch):
     assert text.split() == shown.split()
 
 
-def readable(tmp_path):
-    """The second folder, with the format of today."""
-    folder = shutil.copytree(HERE / "old" / "before-scatter", tmp_path / "run")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT}))
-    return folder
-
-
-def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(tmp_path):
-    folder = readable(tmp_path)
-    text = said("report", folder, "--report", tmp_path / "page.html")[1]
-    assert f"{folder}/scenario.toml:17: system.card.vic_scatter: missing (and 3 more); run" in text
+def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(kept):
+    text = (kept.folder / "scenario.toml").read_text()
+    for card in ("publisher", "broker"):
+        head, table, rest = text.partition(f"[system.{card}]")
+        text = head + table + "\nwrong = 1" + rest
+    edit(kept, "scenario.toml", text.encode())
+    with pytest.raises(
+        RunFailed, match=r"scenario\.toml:\d+: system\..*wrong.* \(and 1 more\); run"
+    ):
+        load_result(kept.folder.rename(kept.folder.with_name("mine")))
 
 
 @pytest.mark.parametrize("name", REASONS)
@@ -124,14 +122,14 @@ def test_a_folder_with_other_columns_is_of_another_version(kept):
         load_result(kept.folder)
 
 
-@pytest.mark.parametrize("format_", [2, 3])
+@pytest.mark.parametrize("format_", [2, 3, 5])
 def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command(kept, format_):
     edit(kept, None, None, format=format_)
     with pytest.raises(RunFailed) as caught:
         load_result(kept.folder)
     text = str(caught.value)
     assert text.startswith(f"{kept.folder} was made by dvsim ")
-    assert f"has format {format_}, not 5; run it again ({kept.manifest['command']})" in text
+    assert f"has format {format_}, not 6; run it again ({kept.manifest.command})" in text
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
@@ -159,12 +157,11 @@ def test_a_folder_of_a_version_to_come_is_refused(tmp_path):
     )
 
 
-def test_a_changed_scenario_is_not_taken_for_that_of_another_version(tmp_path):
-    folder = readable(tmp_path)
-    text = (folder / "scenario.toml").read_text()
-    (folder / "scenario.toml").write_text(text.replace("data-vortex", "data-vertex", 1))
-    with pytest.raises(RunFailed, match=r"not a complete run: scenario\.toml was changed after"):
-        load_result(folder)
+def test_a_changed_scenario_is_not_taken_for_that_of_another_version(kept):
+    path = kept.folder / "scenario.toml"
+    path.write_text(path.read_text().replace("seed", "sed").replace("mine", "mime"))
+    with pytest.raises(RunFailed, match=r"not a complete run: scenario\.toml (was|is)"):
+        load_result(kept.folder)
 
 
 def test_by_name_the_newest_that_can_be_read_is_taken(beside, tmp_path):
@@ -191,7 +188,7 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    5: """\
+    6: """\
 samples: replication iteration receiver index start_ps duration_ps pieces messages
 summary: replication iteration column instance reading statistic value unit
 switch runs: point replication fidelity latency_error throughput_error notes

@@ -93,7 +93,8 @@ def fingerprint(table: pd.DataFrame) -> str:
 
 def numbers(run: Run | Result) -> dict[str, dict[str, float]]:
     """Return a few numbers that a person can read, six digits of each."""
-    found = {"simulated": {"events": run.manifest["events"]}} if "events" in run.manifest else {}
+    events = run.manifest.counts.get("events")
+    found = {"simulated": {"events": round(events)}} if events is not None else {}
     if isinstance(run, Result):
         for metric in run.SHOWN:
             values = run.wide[metric].dropna().to_numpy()

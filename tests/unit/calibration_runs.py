@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pandas as pd
+from manifests import changed
 
 from dvsim.contract.load import load
 from dvsim.core.probe import Counter
@@ -29,12 +30,8 @@ def emulated(transport, size, overrides=(), *, messages=None, replications=4):
     how = {"workers": 1, "replications": replications}
     (run,) = run_scenarios([scenario], out=None, **how)
     brokers = [{"receiver": 1, "product": "RabbitMQ", "version": "3.10.8"}]
-    manifest = {
-        **run.manifest,
-        "backend": "emu",
-        "host": HOST,
-        "emulated": {"question": QUESTION, "brokers": brokers},
-    }
+    known = {"question": QUESTION, "brokers": brokers}
+    manifest = changed(run.manifest, backend="emu", host=HOST, emulated=known)
     return replace(run, backend="emu", manifest=manifest, counters=_counters(run, size))
 
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import lab_data
+from manifests import changed
 from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import scenario_of, study_of
 
@@ -33,21 +34,24 @@ from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.grid import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.table.compare import side_by_side
+from dvsim.table.manifest import Manifest
 
 
-def manifest(said: str) -> dict[str, object]:
+def manifest(one: Manifest, said: str) -> Manifest:
     """A manifest in which every text is of choice."""
-    return {
-        "version": said,
-        "git": {"commit": said, "dirty": True},
-        "host": {"cpu": said, "system": said, "python": said},
-        "command": [said, said],
-        "started": said,
-        "wall_s": 1.0,
-        "cards": [{"role": said, "name": said, "blake2b": said}],
-        "reference": [{"name": said, "blake2b": said}],
-        "runs": said,
-    }
+    used = [{"role": said, "name": said, "blake2b": said}]
+    swept = {} if one.swept is None else {"swept": one.swept.model_dump() | {"runs": said}}
+    return changed(
+        one,
+        version=said,
+        git={"commit": said, "dirty": True},
+        host={"cpu": said, "cores": 2, "system": said, "python": said},
+        command=said,
+        started=said,
+        cards=used,
+        reference=used,
+        **swept,
+    )
 
 
 def _card(card: Card, said: str) -> Card:
@@ -63,13 +67,13 @@ def _run(one: Run, said: str) -> Run:
     system = replace(one.scenario.system, **cards)
     texts = {"name": said, "title": said, "question": said, "source": said, "path": said}
     scenario = replace(one.scenario, system=system, **texts)
-    return replace(one, scenario=scenario, manifest=one.manifest | manifest(said))
+    return replace(one, scenario=scenario, manifest=manifest(one.manifest, said))
 
 
 def _study(one: Any, said: str) -> Any:
     texts = {"name": said, "title": said, "question": said, "source": said, "path": said}
     return replace(
-        one, scenario=replace(one.scenario, **texts), manifest=one.manifest | manifest(said)
+        one, scenario=replace(one.scenario, **texts), manifest=manifest(one.manifest, said)
     )
 
 
@@ -99,7 +103,7 @@ def _hostile_sweep(said: str) -> SweepResult:
     table.loc[1, "error"] = said
     units = dict.fromkeys(swept.units, said) | {key: ""}
     return replace(
-        swept, name=said, table=table, units=units, manifest=swept.manifest | manifest(said)
+        swept, name=said, table=table, units=units, manifest=manifest(swept.manifest, said)
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from manifests import manifest_of
 
 from dvsim.core.probe import Counter
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
@@ -84,16 +85,12 @@ def run_of(what, samples, counted, replications):
         replications=replications,
         backend="sim",
         folder=None,
-        manifest={
-            "version": "0.1.0",
-            "git": {"commit": "0123456789abcdef", "dirty": True},
-            "cards": [{"role": "card", "name": what.system.card.name, "blake2b": "ab12"}],
-            "host": {"cpu": "a processor", "system": "Linux", "python": "3.11"},
-            "command": ["dvsim", "run", what.name],
-            "started": "2026-11-20T12:00:00+00:00",
-            "wall_s": 1.5,
-            "simulated_s": 400.0,
-        },
+        manifest=manifest_of(
+            git={"commit": "0123456789abcdef", "dirty": True},
+            cards=[{"role": "card", "name": what.system.card.name, "blake2b": "ab12"}],
+            command=f"dvsim run {what.name}",
+            counts={"simulated_s": 400.0},
+        ),
         samples=pd.concat(samples, ignore_index=True).astype(SAMPLE_COLUMNS),
         counters=counters(counted, replications),
     )

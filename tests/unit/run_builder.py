@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from manifests import manifest_of
 
 from dvsim.core.probe import Counter
 from dvsim.kinds.rabbitmq.spec import Scenario, System
@@ -112,7 +113,7 @@ def run_of(
         replications=int(table["replication"].max()),
         backend="sim",
         folder=None,
-        manifest={},
+        manifest=manifest_of(),
         samples=table,
         counters=empty_counters() if counted is None else counters(counted),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from calibration_runs import emulated
+from manifests import changed
 
 from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
@@ -132,8 +133,8 @@ def test_brokers_of_somebody_else_give_no_card():
 
 def test_at_most_once_over_cards_is_doubted(over_cards):
     found, cards = over_cards
-    known = found[0].manifest["emulated"] | {"question": {"promise": "at most once"}}
-    first = replace(found[0], manifest=found[0].manifest | {"emulated": known})
+    known = {"question": {"promise": "at most once"}}
+    first = replace(found[0], manifest=changed(found[0].manifest, emulated=known))
     text = "\n".join(plain_lines(Calibration((first,), tuple(cards), (1.0,)).lines()))
     assert "at least once measures the broker" in text
 

@@ -8,6 +8,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from manifests import changed
 
 from dvsim.cli.calibrate import calibrate as verb
 from dvsim.contract.load import load, load_card
@@ -36,7 +37,7 @@ def measured(name, where):
     given = [f"{key}={value}" for key, value in MADE.items()]
     (study,) = run_scenarios([load(name, given)], replications=1, out=None, workers=1)
     question = {"clusters": 1, "nodes": 3, "promise": "at least once"}
-    manifest = study.manifest | {"backend": "emu", "emulated": {"question": question}}
+    manifest = changed(study.manifest, backend="emu", emulated={"question": question})
     plain = dataclasses.replace(study, scenario=load(name), manifest=manifest)
     return write_result(plain, where / "emu").folder
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from calibration_runs import HOST, QUESTION, emulated
 from click.testing import CliRunner
+from manifests import changed
 from study_runs import scenario_of
 
 from dvsim.cli.calibrate import calibrate
@@ -40,7 +41,7 @@ def refused(*folders):
 
 
 def other(run, **changes):
-    return replace(run, manifest=run.manifest | changes)
+    return replace(run, manifest=changed(run.manifest, **changes))
 
 
 def test_runs_that_belong_together_are_taken_each_once(run, large, tmp_path):
@@ -49,7 +50,7 @@ def test_runs_that_belong_together_are_taken_each_once(run, large, tmp_path):
 
 
 def test_a_simulated_run_has_measured_nothing(run, tmp_path):
-    simulated = replace(run, backend="sim", manifest=run.manifest | {"backend": "sim"})
+    simulated = replace(run, backend="sim", manifest=changed(run.manifest, backend="sim"))
     folder = kept(tmp_path, "a", simulated)
     assert refused(folder) == (
         f"{folder}: is a run of backend sim, which has measured nothing; "

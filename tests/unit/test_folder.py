@@ -91,7 +91,7 @@ def test_the_statistics_of_a_kept_run_are_computed_once(tmp_path, monkeypatch):
     kept = write_result(made, tmp_path / "run")
     assert kept.rate.value > 0
     assert len(asked) == 1
-    assert (made.folder, made.manifest["files"]) == (None, {})
+    assert (made.folder, made.manifest.files) == (None, {})
     assert kept.manifest == load_result(kept.folder).manifest
 
 
@@ -112,7 +112,7 @@ def test_equal_runs_give_equal_bytes(tmp_path):
 
 def test_other_samples_give_other_bytes(tmp_path):
     one, two = (write_result(make_run(rate), tmp_path / str(rate)) for rate in (10, 11))
-    names = [one.manifest["files"], two.manifest["files"]]
+    names = [one.manifest.files, two.manifest.files]
     assert names[0]["samples.parquet"] != names[1]["samples.parquet"]
     assert names[0]["summary.parquet"] != names[1]["summary.parquet"]
 

@@ -16,8 +16,8 @@ from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.kinds.switch.metrics import RUN_COLUMNS, SIDES
 from dvsim.session import run_scenarios
-from dvsim.study.folder import read_manifest
 from dvsim.study.store import load_result, write_result
+from dvsim.table.manifest import read_manifest
 
 
 @pytest.fixture

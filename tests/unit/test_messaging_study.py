@@ -33,7 +33,7 @@ def test_a_study_is_found_again_and_loads_equal(kept):
     out, study = kept
     (again,) = run_scenarios([load("zeromq/latency", FEW)], replications=3, out=out, workers=1)
     assert again.folder == study.folder
-    assert again.manifest["started"] == study.manifest["started"]
+    assert again.manifest.started == study.manifest.started
     loaded = load_result(study.folder)
     assert loaded.scenario == study.scenario
     assert loaded.values.equals(study.values)

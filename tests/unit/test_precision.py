@@ -115,7 +115,7 @@ def test_the_answer_is_that_of_as_many_replications_for_any_number_of_workers(wo
 def test_python_asks_for_it_in_the_same_words():
     found = simulate("h3/fdr-8", precision=0.1, messages=40_000)
     assert found.replications == replications_by_a_pilot(load("h3/fdr-8", FEW), 0.1)
-    assert "precision=0.1" in found.manifest["command"]
+    assert "precision=0.1" in found.manifest.command
     with pytest.raises(TypeError, match="says how many replications"):
         simulate("h3/fdr-8", precision=0.1, replications=3)
 

@@ -1,7 +1,6 @@
 """Does a sweep give the same table however it is run, and keep what it has?"""
 
 import doctest
-import json
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -145,7 +144,7 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path, key):
     assert first.startswith("vary: workload.messages: is 1000000000000; they take at least ")
     assert second == ""
     assert np.isnan(swept.table["delivered_rate"][0]) and swept.table["delivered_rate"][1] > 0
-    assert swept.manifest["failed"] == 1
+    assert swept.asked.failed == 1
     again = load_swept(swept.folder)
     assert again.table.equals(swept.table)
     assert list(again.failed["point"]) == [0]
@@ -280,7 +279,7 @@ def test_in_python_a_sweep_is_a_table(desk):
     assert swept.table["workload.message_bytes"].tolist() == [8, 64, 64]
     assert swept.folder is None and (swept.table["run"] == "").all()
     assert "<table" in swept._repr_html_()
-    assert json.loads(json.dumps(swept.manifest))["asked"]["points"] == 3
+    assert swept.asked.points == 3
 
 
 def test_indices_of_a_known_function(sweep):

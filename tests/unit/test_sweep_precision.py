@@ -64,7 +64,7 @@ def test_the_same_bytes_for_any_number_of_workers(sweep, tmp_path):
     assert tables(one) == tables(two)
     assert one.folder.name == two.folder.name
     assert load_swept(two.folder).asked_precision == PRECISION
-    assert two.manifest["replications"] == one.manifest["replications"]
+    assert two.manifest.replications == one.manifest.replications
 
 
 def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
@@ -128,7 +128,7 @@ def test_the_verb_says_how_many_there_were_and_what_was_not_reached(desk, monkey
     assert " replications of a point, for a precision of 2%; ± is half" in lines[0]
     assert any(line.split()[-2:] == ["replications", "limit"] for line in lines)
     told = json.loads(dvsim(*words, "--precision", "0.02", "--json").stdout)
-    assert told["manifest"]["asked"]["precision"] == 0.02
+    assert told["manifest"]["swept"]["precision"] == 0.02
     assert {"replications", "precision"} <= told["points"][0].keys()
     narrow = dvsim(*words, "--precision", "0.1%")
     said = [line for line in narrow.stdout.splitlines() if "not within 0.1%" in line]

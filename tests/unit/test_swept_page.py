@@ -127,8 +127,7 @@ def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(si
 def test_a_sweep_without_any_result_has_a_page_that_says_what_failed(sizes):
     measured = [name for name in sizes.table.columns if name.startswith(sizes.results)]
     table = sizes.table.drop(columns=measured).assign(error="it is gone", bottleneck="", note="")
-    manifest = {"asked": {"points": 30, "replications": 2, "seed": 1}}
-    failed = replace(sizes, table=table, results=(), manifest=manifest | {"command": "dvsim sweep"})
+    failed = replace(sizes, table=table, results=())
     page = html(swept_page(failed))
     assert "30 of 30 points failed." in page and "it is gone" in page
 

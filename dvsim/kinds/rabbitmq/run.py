@@ -17,8 +17,8 @@ from dvsim.kinds.rabbitmq.tables import Tables
 from dvsim.kinds.study import manifest_of
 from dvsim.progress import Part, Progress
 from dvsim.scenario.render import to_toml
-from dvsim.study.manifest import run_facts
 from dvsim.study.run import Run
+from dvsim.table.manifest import Emulated, Question, used_by
 
 
 def simulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
@@ -67,20 +67,22 @@ def emulated(scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, No
         with closing(emulated):
             for scenario, (tables, facts) in zip(scenarios, emulated, strict=True):
                 size = size_facts(scenario, whole[to_toml(scenario)])
-                known = {"question": emulation.question(), **size, **facts}
-                yield _run(scenario, job, tables, known)
+                question = Question(**emulation.question())
+                yield _run(scenario, job, tables, Emulated(question=question, **size, **facts))
 
 
 def _expected_s(scenario: Scenario) -> float:
     return float(kind_of(scenario).seconds(scenario)) / scenario.workload.iterations
 
 
-def _run(
-    scenario: Scenario, job: Job, tables: Tables, emulated: dict[str, Any] | None = None
-) -> Run:
-    facts = run_facts(scenario, tables.counters, emulated)
-    manifest = manifest_of(scenario, job, tables.work_s, facts)
-    asked = (scenario, job.how.seed, job.how.replications, manifest["backend"])
+def _run(scenario: Scenario, job: Job, tables: Tables, emulated: Emulated | None = None) -> Run:
+    known: dict[str, Any] = dict(used_by(scenario))
+    if emulated is None:
+        of_run = tables.counters[tables.counters["component"] == "run"]
+        sums = of_run.groupby("metric")["value"].sum()
+        known["counts"] = {name: float(sums.get(name, 0)) for name in ("simulated_s", "events")}
+    manifest = manifest_of(scenario, job, tables.work_s, emulated=emulated, **known)
+    asked = (scenario, job.how.seed, job.how.replications, manifest.backend)
     return Run(*asked, None, manifest, tables.samples, tables.counters)
 
 

@@ -41,8 +41,8 @@ def answer_lines(run: Run) -> Iterator[str]:
 def question_lines(run: Run, changes: Changes) -> Iterator[str]:
     """Yield what was run, and what the interval is of."""
     work = run.scenario.workload
-    if run.backend == "emu":
-        yield made_text(run.manifest)
+    if run.manifest.emulated is not None:
+        yield made_text(run.manifest.emulated)
     scaled = abs(changes.length - 1) > 1e-3 and run.backend != "emu"
     size = format_value(work.message_bytes, "size")
     part = f", {changes.length:.3g} of what {changes.base.name} sends" if scaled else ""

@@ -37,21 +37,14 @@ from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
 from dvsim.study.execute import Executor, simulate
-from dvsim.study.folder import (
-    SCENARIO,
-    another,
-    broken,
-    is_there,
-    keep_many,
-    read_checked,
-    read_manifest,
-)
+from dvsim.study.folder import SCENARIO, another, is_there, keep_many, read_checked
 from dvsim.study.parquet import from_parquet
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import PILOT, needed, pilot_seed
 from dvsim.study.store import contents_of, find_kept, first_of, folder_of, joined
 from dvsim.study.sweeps.grid import PLAIN, Point, number_of, setting_of
+from dvsim.table.manifest import Manifest, broken, read_manifest
 
 VARY = Argument("vary")
 MANY = 5_000  # points that take some seconds to be checked
@@ -224,14 +217,14 @@ def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
-    same = manifest["files"].get(SCENARIO, {}).get("sha256") == trial.digest
-    identity = (manifest.get("version"), manifest.get("seed"))
-    if not same or identity != (kind.version(how), how.seed):
+    own = manifest.files.get(SCENARIO)
+    identity = (own and own.sha256, manifest.version, manifest.seed)
+    if identity != (trial.digest, kind.version(how), how.seed):
         raise another(folder)
-    for name in manifest["files"]:
+    for name in manifest.files:
         if not (folder / name).is_file():
             raise broken(folder, f"{name} is missing")
-    if manifest["replications"] < how.replications:
+    if manifest.replications < how.replications:
         return None
     tables = {}
     for name in kind.brief_tables:
@@ -301,7 +294,7 @@ class Kept(NamedTuple):
 
     folder: str
     contents: Mapping[str, bytes]
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
 
 class Done(NamedTuple):

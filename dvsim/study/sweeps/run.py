@@ -21,13 +21,13 @@ from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precisio
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
 from dvsim.study.folder import clear_room, make_room
-from dvsim.study.manifest import build_manifest
 from dvsim.study.point_numbers import text_or_number
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import MOST
-from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
+from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, columns_of, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks, Outcome, PointTrial, Refused, keys_of, trials_of
 from dvsim.study.sweeps.grid import Point
+from dvsim.table.manifest import Swept, build_manifest
 
 SWEEPS = Path("sweeps")
 
@@ -64,11 +64,12 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         identities = [
             trial.folder if isinstance(trial, PointTrial) else trial.error for trial in self.trials
         ]
-        text = json.dumps([KIND, self.name, list(map(str, self.points)), identities, self._how])
+        text = json.dumps([KIND, self.name, list(map(str, self.points)), identities, self.about])
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
     @property
-    def _how(self) -> list[Any]:
+    def about(self) -> list[Any]:
+        """Version, seed, replications and precision, as they were asked."""
         times = self.how.replications if self.precision is None else None
         return [self.how.version, self.how.seed, times, self.precision]
 
@@ -80,18 +81,6 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         """Return where the table of the sweep is kept."""
         parts = [part for part in self.name.split("/") if part not in {"", ".", ".."}]
         return root.joinpath(*parts[:-1], f"{parts[-1]}-{self.digest}")
-
-    def about(self) -> dict[str, Any]:
-        """Return what was asked, as JSON types."""
-        version, seed, replications, precision = self._how
-        return {
-            "digest": self.digest,
-            "points": len(self.points),
-            "version": version,
-            "seed": seed,
-            "replications": replications,
-            "precision": precision,
-        }
 
 
 def prepare(
@@ -162,13 +151,17 @@ def run(
     except BaseException:  # Ctrl-C too
         clear_room(room)
         raise
-    swept = _table(sweep, outcomes, out)
-    swept = replace(swept, manifest=_manifest(sweep, swept, started, by.took_s, command, out))
+    swept = _table(sweep, outcomes, out, started=started, wall_s=by.took_s, command=command)
     files = sweep.files(swept)
     return swept if sweeps is None else write_swept(swept, sweep.folder(sweeps), files)
 
 
-def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> SweepResult:
+def _table(
+    sweep: Sweep,
+    outcomes: Sequence[Outcome],
+    out: Path | None,
+    **made: Any,  # noqa: ANN401 - as of any manifest
+) -> SweepResult:
     keys, units = keys_of(sweep.points)
     units, rows = dict(units), []
     together = _together(sweep)
@@ -192,7 +185,26 @@ def _table(sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None) -> Sweep
     every = tuple(
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
     )
-    return SweepResult(sweep.name, every, tuple(names), units, table, {})
+    good = table[table["error"] == ""]["replications"]
+    types = columns_of(table)
+    version, seed, times, precision = sweep.about
+    about = Swept(
+        kind=sweep.kind,
+        digest=sweep.digest,
+        points=len(sweep.points),
+        replications=times,
+        precision=precision,
+        runs=None if out is None else str(out),
+        failed=len(table) - len(good),
+        keys=list(every),
+        results=list(names),
+        units=units,
+        types={key: types[key] for key in every},
+    )
+    most = int(good.max()) if len(good) else sweep.how.replications
+    asked = {"version": version, "seed": seed, "replications": most, "backend": KIND}
+    manifest = build_manifest(sweep.name, **asked, swept=about, **made)
+    return SweepResult(sweep.name, every, tuple(names), units, table, manifest)
 
 
 def _together(sweep: Sweep) -> list[str]:
@@ -209,30 +221,3 @@ def _together(sweep: Sweep) -> list[str]:
         for key, own in values.items()
         if len(own) > 1 and not any(key in one.keys for one in scenarios)
     ]
-
-
-def _manifest(
-    sweep: Sweep,
-    swept: SweepResult,
-    started: datetime,
-    took_s: float,
-    command: str | Sequence[str],
-    out: Path | None,
-) -> dict[str, Any]:
-    kept_in = None if out is None else str(out)
-    return build_manifest(
-        sweep.name,
-        version=sweep.how.version,
-        seed=sweep.how.seed,
-        replications=swept.replications[1] or sweep.how.replications,
-        backend=KIND,
-        command=command,
-        started=started,
-        wall_s=took_s,
-        known={
-            "kind": sweep.kind,
-            "asked": sweep.about(),
-            "runs": kept_in,
-            "failed": len(swept.failed),
-        },
-    )

@@ -75,7 +75,7 @@ def same(result: Run | Result, before: Run | Result) -> None:
     """Assert that a result is what was written: scenario, question and tables."""
     for one in (result, before):
         assert one.folder is not None
-    backend = before.manifest["backend"]
+    backend = before.manifest.backend
     asked = [(one.scenario, one.seed, one.replications) for one in (result, before)]
     assert asked[0] == asked[1], f"another question: {asked}"
     if isinstance(before, Run):

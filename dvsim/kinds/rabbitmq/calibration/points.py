@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ import pandas as pd
 from dvsim.kinds.rabbitmq.calibration.runs import Given
 from dvsim.kinds.rabbitmq.calibration.steady import Pace, paces
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.emulated_text import known_of
 from dvsim.study.run import Run
+from dvsim.table.manifest import Host, Manifest
 
 KINDS = ("sender", "bridge", "publisher", "broker")
 """Programs of which emulated runs count the CPU time, in the order of the path."""
@@ -32,7 +32,7 @@ class Point:
     cpu_s: Mapping[str, tuple[float, ...]]
     # Share of all cores' time that was spent, by whomever; None if it is not known.
     busy: float | None
-    manifest: Mapping[str, Any]  # of the first run
+    manifest: Manifest  # of the first run
 
     @property
     def transport(self) -> str:
@@ -55,25 +55,24 @@ class Point:
         return self.scenario.workload.message_bytes
 
     @property
-    def host(self) -> Mapping[str, Any]:
+    def host(self) -> Host:
         """The machine, as the manifest has it."""
-        return self.manifest.get("host") or {}
+        return self.manifest.host
 
     @property
     def cores(self) -> int:
         """Cores of the machine."""
-        return int(self.host.get("cores") or 1)
+        return self.host.cores or 1
 
     @property
     def broker(self) -> str:
         """Product and version of the brokers."""
-        brokers = known_of(self.manifest).get("brokers") or [{}]
-        return f"{brokers[0].get('product')} {brokers[0].get('version')}"
+        return "" if self.manifest.emulated is None else self.manifest.emulated.broker
 
     @property
     def promise(self) -> str:
         """``at most once`` or ``at least once``."""
-        return str((known_of(self.manifest).get("question") or {}).get("promise"))
+        return str((self.manifest.question or {}).get("promise"))
 
     @property
     def receivers(self) -> int:

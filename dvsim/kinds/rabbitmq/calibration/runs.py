@@ -74,15 +74,12 @@ def _apart(given: Sequence[Given], chosen: Given) -> Iterator[Fault]:
 
 
 def _facts(run: Run) -> dict[str, Any]:
-    manifest = run.manifest
-    host, known = manifest.get("host") or {}, manifest.get("emulated") or {}
-    question = known.get("question") or {}
-    brokers = {f"{b.get('product')} {b.get('version')}" for b in known.get("brokers") or []}
-    names = ("cpu", "cores", "system", "python", "packages")
+    manifest, known = run.manifest, run.manifest.emulated
+    question = manifest.question or {}
     return {
-        **{f"host {name}": host.get(name) for name in names},
-        "version of dvsim and its programs": manifest.get("version"),
-        "broker": ", ".join(sorted(brokers)),
+        **{f"host {name}": value for name, value in manifest.host},
+        "version of dvsim and its programs": manifest.version,
+        "broker": "" if known is None else known.broker,
         **{name: question.get(name) for name in ("clusters", "nodes", "urls", "promise")},
     }
 

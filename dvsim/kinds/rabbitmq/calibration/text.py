@@ -39,9 +39,8 @@ def lines(
 
 def machine(point: Point) -> str:
     """Return the machine of a point as text."""
-    host = point.host
     cores = f"{point.cores} core{'s' * (point.cores != 1)}"
-    return f"{host.get('cpu')}, {cores}, {point.broker}, {point.promise}"
+    return f"{point.host.cpu}, {cores}, {point.broker}, {point.promise}"
 
 
 def notes(points: Sequence[Point]) -> Iterator[str]:
