@@ -10,7 +10,7 @@ import pandas as pd
 from house import REPLICATIONS, SCALE, Text, claims
 
 import dvsim
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 from dvsim.scenario.find import reference_root
 from dvsim.study.number_text import four_digits
 

@@ -15,7 +15,7 @@ from dvsim.cli.terminal import say
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
-    from dvsim.evidence.consistency import Examination
+    from dvsim.consistency import Examination
 
 PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
 SENT = "h3_run_configuration.csv"
@@ -48,8 +48,8 @@ def consistency(
     says how. The strongest finding comes first; if there is none, the answer names the
     tests. A finding is no error: the exit code is 0.
     """
-    from dvsim.evidence.consistency import examination
-    from dvsim.evidence.consistency.text import lines, summary
+    from dvsim.consistency import examination
+    from dvsim.consistency.text import lines, summary
     from dvsim.scenario.find import reference_root
     from dvsim.scenario.reference import published_transports
 

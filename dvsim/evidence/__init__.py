@@ -7,7 +7,5 @@ claims/         sentences of a source: their ranges, how runs decide them, why n
 ledger/         the claims of all sources in one page, and what each fitted parameter moves
 lab/            measurements of a laboratory: read, matched with runs, compared
 calibration/    cards from measurements of this machine, and cards fitted to published columns
-consistency/    what data say by themselves, without a model
 statistics.py   statistics by name, and how far two numbers may be apart: for all of the above
-sheet.py        tables as text with their lines; headings.py units and statistics in headings
 """

@@ -8,39 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.sheets.headings import STATISTICS, quantiles_of, share_of
+
 Floats = npt.NDArray[np.float64]
-Number = TypeVar("Number")
 
-STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
-SYNONYMS = {"median": "50%", "average": "mean", "avg": "mean", "n": "count"}
-SYNONYMS |= {"sd": "std", "stddev": "std", "minimum": "min", "maximum": "max"}
 ENOUGH = 10_000  # samples from which on the 99.9th percentile is one
-
-
-def share_of(statistic: str) -> float | None:
-    """Return the share of samples below an order statistic; None for what is none.
-
-    >>> share_of("25%"), share_of("99.9%"), share_of("max"), share_of("mean")
-    (0.25, 0.999, 1.0, None)
-    """
-    if statistic in {"min", "max"}:
-        return 0.0 if statistic == "min" else 1.0
-    try:
-        percent = float(statistic.removesuffix("%")) if statistic.endswith("%") else -1.0
-    except ValueError:
-        return None
-    return round(percent / 100, 12) if 0 < percent < 100 else None
-
-
-def quantiles_of(statistics: Mapping[str, Number]) -> dict[float, Number]:
-    """Return order statistics by share, ascending: 0 for the minimum, 1 for the maximum."""
-    shares = {share_of(name): value for name, value in statistics.items()}
-    return {share: shares[share] for share in sorted(key for key in shares if key is not None)}
 
 
 def statistic(samples: Floats, name: str) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 
 from dvsim.evidence.lab.compare import MEANS, Compared, Row, by_series
 from dvsim.evidence.lab.data import shown
-from dvsim.evidence.statistics import share_of
 from dvsim.report.drawing import (
     BLUE,
     COLOURS,
@@ -24,6 +23,7 @@ from dvsim.report.drawing import (
     tall,
 )
 from dvsim.report.groups import size_text
+from dvsim.sheets.headings import share_of
 from dvsim.study.number_text import number_text
 
 POINTS = 400  # of a distribution function

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.consistency import consistency
+from dvsim.consistency import Finding
 from dvsim.errors import CriterionFailed, ScenarioError
-from dvsim.evidence.consistency import Finding
 from dvsim.scenario.find import reference_root
 
 DOCS = Path(__file__).parents[2] / "docs" / "consistency.md"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
     ("changed", "test"),
     [
         ("dvsim/scenario/units.py", "tests/unit/test_units.py"),
-        ("dvsim/evidence/consistency/grid.py", "tests/unit/test_consistency_grid.py"),
+        ("dvsim/consistency/grid.py", "tests/unit/test_consistency_grid.py"),
         ("tests/unit/study_runs.py", "tests/unit/test_study_figures.py"),
         ("tests/unit/test_sweep.py", "tests/unit/test_sweep.py"),
         ("models/vortex/run.c", "tests/model/test_core_c.py"),

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from consistency_data import CLEAN, FORMATS, METHODS, long, summary
 
-from dvsim.evidence.consistency import examine
-from dvsim.evidence.consistency.factors import find_factor
-from dvsim.evidence.consistency.grid import find_grid
-from dvsim.evidence.consistency.moments import find_contradictions
-from dvsim.evidence.consistency.read import read_data
+from dvsim.consistency import examine
+from dvsim.consistency.factors import find_factor
+from dvsim.consistency.grid import find_grid
+from dvsim.consistency.moments import find_contradictions
+from dvsim.consistency.read import read_data
 
 
 @pytest.mark.parametrize("law", CLEAN)

@@ -19,11 +19,13 @@ BELOW = {  # what each room may know
     "broker": "native",
     "emulation": "broker contract core scenario",
     "study": "contract core emulation pool progress scenario study.results",
-    "evidence": "broker contract emulation scenario study study.results",
-    "report": "contract evidence scenario study.results",
+    "sheets": "scenario",
+    "consistency": "sheets",
+    "evidence": "broker contract emulation scenario sheets study study.results",
+    "report": "contract evidence scenario sheets study.results",
     "session": "contract core emulation pool scenario study study.results",
     "cli": (
-        "broker contract core emulation evidence fabric native pool progress report scenario "
+        "broker consistency contract core emulation evidence fabric native pool progress report scenario "
         "session study study.results"
     ),
     "kinds.spec": "fabric scenario",  # what a switch refuses is refused by the switch itself

@@ -14,8 +14,9 @@ from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
-from dvsim.evidence.statistics import Floats, log_error, share_of
+from dvsim.evidence.statistics import Floats, log_error
 from dvsim.scenario.types import Card
+from dvsim.sheets.headings import share_of
 from dvsim.study.design import Trial
 from dvsim.study.run import Run
 from dvsim.table.result import Result

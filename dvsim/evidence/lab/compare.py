@@ -22,7 +22,8 @@ from dvsim.evidence.lab.data import Case, Tolerances
 from dvsim.evidence.lab.distances import LIMIT, GTest, band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.match import Pair
 from dvsim.evidence.lab.simulated import Simulated
-from dvsim.evidence.statistics import agrees, log_error, share_of, zero_share_bounds
+from dvsim.evidence.statistics import agrees, log_error, zero_share_bounds
+from dvsim.sheets.headings import share_of
 
 Split = Literal["fitted", "held out", "not stated"]
 Verdict = Literal["pass", "fail", "info"]

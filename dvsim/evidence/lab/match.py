@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple, cast
 
 from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError, nearest
-from dvsim.evidence.headings import SIZES
 from dvsim.evidence.lab.data import NOT_STATED, SUM, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
+from dvsim.sheets.headings import SIZES
 from dvsim.study.run import Run
 from dvsim.table.result import Result
 

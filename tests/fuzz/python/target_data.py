@@ -14,11 +14,11 @@ from case_files import Files, lay
 from targets import Target
 
 import dvsim
+from dvsim.consistency import examine
 from dvsim.contract.load import load
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
-from dvsim.evidence.consistency import examine
 from dvsim.evidence.lab.read import read_lab
 from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
 from dvsim.report.sensitivity import FILE as SENSITIVITY

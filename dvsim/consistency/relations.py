@@ -16,8 +16,8 @@ from itertools import permutations
 
 import numpy as np
 
-from dvsim.evidence.consistency.chance import tail
-from dvsim.evidence.consistency.types import REPORTED, Finding, Line
+from dvsim.consistency.chance import tail
+from dvsim.consistency.types import REPORTED, Finding, Line
 
 _AVERAGE = re.compile(r"(.+)[_ ](?:avg|average|mean)", re.IGNORECASE)
 _OF_TWO = re.compile(

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvsim.evidence.consistency.chance import tail
-from dvsim.evidence.consistency.grid import Grid
-from dvsim.evidence.consistency.types import Column, Finding, Workload
+from dvsim.consistency.chance import tail
+from dvsim.consistency.grid import Grid
+from dvsim.consistency.types import Column, Finding, Workload
 
 RECEIVERS = 8
 SMALL = 10.0

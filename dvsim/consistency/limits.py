@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from dvsim.evidence.consistency.types import Column, Finding
+from dvsim.consistency.types import Column, Finding
 
 SPREAD = 0.25
 

@@ -21,9 +21,9 @@ from itertools import combinations
 
 import numpy as np
 
-from dvsim.evidence.consistency.chance import tail
-from dvsim.evidence.consistency.grid import Grid, find_grid, sort_out
-from dvsim.evidence.consistency.types import REPORTED, Column
+from dvsim.consistency.chance import tail
+from dvsim.consistency.grid import Grid, find_grid, sort_out
+from dvsim.consistency.types import REPORTED, Column
 
 DIRECT = 10_000  # factors up to here are tried one by one, larger ones if two counts share them
 KEPT = 50

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.evidence.headings import SIZES, statistic_of
 from dvsim.scenario.find import is_file, nearest_beside, why_not
 from dvsim.scenario.units import UnitError, parse
+from dvsim.sheets.headings import SIZES, statistic_of
 
 if TYPE_CHECKING:
     import pandas as pd

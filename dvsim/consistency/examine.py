@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from dvsim.consistency.copies import find_copied, find_repeated, find_single
+from dvsim.consistency.factors import find_counted
+from dvsim.consistency.limits import find_above
+from dvsim.consistency.moments import find_contradictions
+from dvsim.consistency.read import read_data, read_workloads
+from dvsim.consistency.relations import find_relations
+from dvsim.consistency.text import factor_finding, grid_finding
+from dvsim.consistency.totals import find_batches, find_pieces
+from dvsim.consistency.types import REPORTED, Column, Data, Examination, Finding, Workload
 from dvsim.errors import Argument, ScenarioError
-from dvsim.evidence.consistency.copies import find_copied, find_repeated, find_single
-from dvsim.evidence.consistency.factors import find_counted
-from dvsim.evidence.consistency.limits import find_above
-from dvsim.evidence.consistency.moments import find_contradictions
-from dvsim.evidence.consistency.read import read_data, read_workloads
-from dvsim.evidence.consistency.relations import find_relations
-from dvsim.evidence.consistency.text import factor_finding, grid_finding
-from dvsim.evidence.consistency.totals import find_batches, find_pieces
-from dvsim.evidence.consistency.types import REPORTED, Column, Data, Examination, Finding, Workload
 
 
 def examine(
@@ -30,7 +30,7 @@ def examine(
 
     Args:
         *tables: Paths of CSV or Parquet files, or pandas tables: summaries in long form, tables of
-            several numbers side by side, raw samples; see `dvsim.evidence.consistency.read`.
+            several numbers side by side, raw samples; see `dvsim.consistency.read`.
         messages: Path or table of what was sent, by size: ``message_bytes``, ``messages``,
             ``iterations``.
         limits: Bytes per second that a port carries: for all, or by group (a transport).

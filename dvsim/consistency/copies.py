@@ -15,11 +15,11 @@ from itertools import combinations
 
 import numpy as np
 
-from dvsim.evidence.consistency.chance import poisson_tail, tail
-from dvsim.evidence.consistency.grid import Grid
-from dvsim.evidence.consistency.relations import averages, halves
-from dvsim.evidence.consistency.types import SINGLE, Column, Finding, Line
-from dvsim.evidence.sheet import Printed
+from dvsim.consistency.chance import poisson_tail, tail
+from dvsim.consistency.grid import Grid
+from dvsim.consistency.relations import averages, halves
+from dvsim.consistency.types import SINGLE, Column, Finding, Line
+from dvsim.sheets.sheet import Printed
 
 ALIKE = 0.1
 CLOSE = 1e-4  # numbers further apart than this are not called the same

@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dvsim.evidence.sheet import Printed
-from dvsim.evidence.statistics import quantiles_of
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.sheets.headings import quantiles_of
+from dvsim.sheets.sheet import Printed
+
+Floats = npt.NDArray[np.float64]
 
 REPORTED = 3.0
 """A finding is reported from one accident in 10**3 data sets on."""

@@ -32,10 +32,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.evidence.consistency.chance import tail
-from dvsim.evidence.consistency.types import SINGLE, Column
-from dvsim.evidence.sheet import Printed
-from dvsim.evidence.statistics import Floats
+from dvsim.consistency.chance import tail
+from dvsim.consistency.types import SINGLE, Column, Floats
+from dvsim.sheets.sheet import Printed
 
 JITTER = (SINGLE, 1e-5, 1e-4, 1e-3)
 REACH = 10_000  # the finest grid has so many multiples up to the median,

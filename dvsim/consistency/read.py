@@ -1,6 +1,6 @@
 """From files to what is examined: summaries in any form, tables, raw samples, workloads.
 
-What `dvsim.evidence.summary` calls a summary is one. A file with a heading ``statistic`` and
+What `dvsim.sheets.summary` calls a summary is one. A file with a heading ``statistic`` and
 several numbers side by side is a table. Any other is raw samples: each column whose cells are
 numbers is one; if a heading says that it is an average, a difference or a ratio of others, its rows
 are looked at as a table, too.
@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from dvsim.consistency.grid import some
+from dvsim.consistency.relations import has_derived
+from dvsim.consistency.types import Column, Data, Line, Workload
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.evidence.consistency.grid import some
-from dvsim.evidence.consistency.relations import has_derived
-from dvsim.evidence.consistency.types import Column, Data, Line, Workload
-from dvsim.evidence.headings import SIZES, split_heading, unit_of
-from dvsim.evidence.sheet import (
+from dvsim.sheets.headings import SIZES, split_heading, unit_of
+from dvsim.sheets.sheet import (
     Printed,
     Sheet,
     Unclear,
@@ -27,9 +27,8 @@ from dvsim.evidence.sheet import (
     size_number,
     whole_number,
 )
-from dvsim.evidence.summary import Number, form_of, scaled
-from dvsim.evidence.summary import numbers as numbers_of
-from dvsim.scenario.quantity import UnitError
+from dvsim.sheets.summary import Number, form_of, scaled
+from dvsim.sheets.summary import numbers as numbers_of
 
 NAME = ("published_column", "column")
 KEPT = 96
@@ -161,7 +160,7 @@ def _summary(
 def _of_messages(unit: str | None) -> bool:
     try:
         return unit is not None and bool(unit_of(unit))
-    except UnitError:
+    except ValueError:
         return False
 
 

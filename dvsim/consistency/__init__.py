@@ -5,7 +5,7 @@ the chance that it is an accident, and the null model for which that chance hold
 no source text: the numbers only. See ``docs/consistency.md`` for the tests and their equations.
 """
 
-from dvsim.evidence.consistency.examine import examination, examine
-from dvsim.evidence.consistency.types import Examination, Finding
+from dvsim.consistency.examine import examination, examine
+from dvsim.consistency.types import Examination, Finding
 
 __all__ = ["Examination", "Finding", "examination", "examine"]

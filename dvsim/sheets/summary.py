@@ -8,10 +8,16 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from dvsim.errors import Fault, nearest
-from dvsim.evidence.headings import SIZES, metric_word, split_heading, statistic_of, unit_of
-from dvsim.evidence.sheet import Printed, Sheet, number_of, quantity_of
-from dvsim.evidence.statistics import STATISTICS
 from dvsim.scenario.quantity import UnitError
+from dvsim.sheets.headings import (
+    SIZES,
+    STATISTICS,
+    metric_word,
+    split_heading,
+    statistic_of,
+    unit_of,
+)
+from dvsim.sheets.sheet import Printed, Sheet, number_of, quantity_of
 
 NAMES = ("column", "published_column", "name", "label")
 OF_NUMBERS = {"statistic", "value", "unit", "metric"}

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dvsim.evidence.statistics import Floats
+from dvsim.consistency.types import Floats
 
 
 def tail(chances: Floats, hits: int) -> float:

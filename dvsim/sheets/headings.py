@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from dvsim.errors import nearest
-from dvsim.evidence.statistics import SYNONYMS, share_of
 from dvsim.scenario.quantity import UNITS, UnitError, show
+
+Number = TypeVar("Number")
+
+STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
+SYNONYMS = {"median": "50%", "average": "mean", "avg": "mean", "n": "count"}
+SYNONYMS |= {"sd": "std", "stddev": "std", "minimum": "min", "maximum": "max"}
 
 Metric = Literal["rate", "sent rate", "latency", "confirm latency"]
 METRICS: Mapping[str, str] = {
@@ -120,3 +125,24 @@ def statistic_of(text: str) -> str | None:
         return None
     number = f"99.{match[2]}" if match[2] else match[1] or match[3]
     return f"{number}%" if share_of(f"{number}%") is not None else None
+
+
+def share_of(statistic: str) -> float | None:
+    """Return the share of samples below an order statistic; None for what is none.
+
+    >>> share_of("25%"), share_of("99.9%"), share_of("max"), share_of("mean")
+    (0.25, 0.999, 1.0, None)
+    """
+    if statistic in {"min", "max"}:
+        return 0.0 if statistic == "min" else 1.0
+    try:
+        percent = float(statistic.removesuffix("%")) if statistic.endswith("%") else -1.0
+    except ValueError:
+        return None
+    return round(percent / 100, 12) if 0 < percent < 100 else None
+
+
+def quantiles_of(statistics: Mapping[str, Number]) -> dict[float, Number]:
+    """Return order statistics by share, ascending: 0 for the minimum, 1 for the maximum."""
+    shares = {share_of(name): value for name, value in statistics.items()}
+    return {share: shares[share] for share in sorted(key for key in shares if key is not None)}

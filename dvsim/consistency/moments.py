@@ -24,8 +24,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from dvsim.evidence.consistency.types import Column, Finding
-from dvsim.evidence.statistics import Floats, share_of
+from dvsim.consistency.types import Column, Finding, Floats
+from dvsim.sheets.headings import share_of
 
 SLACK = 1e-4  # relative: sums of a million 32-bit floats are not better
 

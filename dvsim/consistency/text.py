@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dvsim.evidence.consistency.factors import Factor
-from dvsim.evidence.consistency.grid import Grid, sort_out
-from dvsim.evidence.consistency.types import SINGLE, Column, Examination, Finding
-from dvsim.study.number_text import scale_of
+from dvsim.consistency.factors import Factor
+from dvsim.consistency.grid import Grid, sort_out
+from dvsim.consistency.types import SINGLE, Column, Examination, Finding
 
 SMOOTH = "the values are smooth: the place of each within a cell of the grid is uniform"
-NS = 1e-9  # the smallest unit of a time
+TIMES = {1.0: "s", 1e-3: "ms", 1e-6: "us", 1e-9: "ns"}
 SHOWN = 10  # counts that a text lists
 
 
@@ -29,7 +28,7 @@ def grid_finding(group: str, columns: Sequence[Column], of: int, grid: Grid) -> 
         for kind in range(3)
     )
     spread = (grid.high - grid.low) / 2
-    step, unit = scale_of(max(1 / grid.rate, NS), "s")
+    step, unit = _unit(1 / grid.rate)
     interval = _rounded(1 / grid.rate / step, spread / grid.rate**2 / step)
     evidence = [
         f"{len(on)} of {len(on | between | off)} different values are multiples of "
@@ -72,7 +71,7 @@ def factor_finding(
     shown = ", ".join(str(count // factor.factor) for count in factor.counts[:SHOWN])
     rest = len(factor.counts) - SHOWN
     more = f" and {rest} more" if rest > 0 else ""
-    step, unit = scale_of(max(1 / factor.factor, NS), "s")
+    step, unit = _unit(1 / factor.factor)
     whole = grid is None
     other = (
         f", or are read with this step; as rates, one in {1 / factor.factor / step:.6g} {unit}"
@@ -127,3 +126,7 @@ def _rounded(value: float, error: float) -> str:
     decimals = max(0, -math.floor(math.log10(error)))
     up = math.ceil(error * 10**decimals) / 10**decimals
     return f"{value:.{decimals}f} ± {up:.{decimals}f}"
+
+
+def _unit(seconds: float) -> tuple[float, str]:
+    return next((one for one in TIMES.items() if float(f"{seconds:.3g}") >= one[0]), (1e-9, "ns"))
