@@ -22,7 +22,7 @@ def find_above(columns: Sequence[Column], limits: Mapping[str, float]) -> Iterat
         columns: Those without a size are left out, and those of a group without a limit.
         limits: Bytes per second by group.
     """
-    from scipy.stats import norm
+    from scipy.special import log_ndtr
 
     looks = sum(column.message_bytes is not None and column.group in limits for column in columns)
     for column in columns:
@@ -44,7 +44,7 @@ def find_above(columns: Sequence[Column], limits: Mapping[str, float]) -> Iterat
             f"rates of {size} B messages are up to {most / limit:.3g} times the limit of "
             f"{limit / 1e9:.3g} GB/s",
             (f"rate x size: {', '.join(shown)}",),
-            -float(norm.logsf(math.log(most / limit) / SPREAD)) / math.log(10) - math.log10(looks),
+            -float(log_ndtr(-math.log(most / limit) / SPREAD)) / math.log(10) - math.log10(looks),
             f"the limit is right within a factor of {math.exp(SPREAD):.2f} "
             "(one standard deviation of its logarithm)",
             "what is counted is not a message of this size, or not in the interval that is assumed",

@@ -163,10 +163,11 @@ def ranks(share: float, count: int) -> tuple[float, float]:
     >>> [round(x, 3) for x in ranks(0.5, 100)], [round(x, 4) for x in ranks(1.0, 100)]
     ([0.403, 0.597], [0.9638, 0.9997])
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     rank = 1 + share * (count - 1)
-    low, high = beta.interval(CONFIDENCE, rank, count + 1 - rank)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = betaincinv(rank, count + 1 - rank, [tail, 1 - tail])
     return float(low), float(high)
 
 
