@@ -29,9 +29,9 @@ from rows import row
 import dvsim
 from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.study.sweep import Sweep, prepare, run
 from dvsim.study.sweeps.executors import PointTrial
 from dvsim.study.sweeps.grid import Point, plan
-from dvsim.study.sweeps.run import Sweep, prepare, run
 
 NAME = "h3/fdr-8"
 COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dvsim.scenario.override import Override
     from dvsim.scenario.spec import Spec
     from dvsim.study.run import Run
-    from dvsim.study.sweep_table import SweepResult
     from dvsim.table.result import Result
 
 __all__ = [
@@ -187,8 +186,8 @@ def sweep(
     scheduler: str | None = None,
     out: str | os.PathLike[str] | None = None,
     **overrides: object,
-) -> SweepResult:
-    """Run a scenario at many points and return their table, ``.table``, with units in ``.units``.
+) -> Result:
+    """Run a scenario at many points and return their result, as `run` does.
 
     Args:
         scenario: A name or a path.
@@ -205,21 +204,21 @@ def sweep(
         out: Where run folders are kept and found again; None keeps nothing.
 
     Raises:
-        ScenarioError: If an argument is wrong, or no point is valid. Points that fail stay in the
-            table.
+        ScenarioError: If an argument is wrong, or no point is valid. Points that fail are in
+            ``.failed`` of the result.
         RunFailed: If a worker dies.
 
     >>> swept = sweep("h3/fdr-8", {"message_bytes": [8, 1024]}, replications=1, messages=20_000)
-    >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
+    >>> bool(swept.wide["delivered_rate"].is_monotonic_decreasing)
     True
     """
     from pathlib import Path
 
     from dvsim.arguments import by_argument
     from dvsim.contract.load import template
+    from dvsim.study.sweep import prepare
+    from dvsim.study.sweep import run as run_sweep
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
-    from dvsim.study.sweeps.run import run as run_sweep
 
     if not hasattr(vary, "items"):
         raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')

@@ -16,8 +16,9 @@ from dvsim.cli.terminal import say, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.swept_points import Compared
+    from dvsim.study.run import Run
     from dvsim.table.compare import Comparison
+    from dvsim.table.result import Result
 
 
 @click.command()
@@ -66,20 +67,19 @@ def compare(
         say(f"report: {report}")
 
 
-def _changed(result: Compared) -> bool:
+def _changed(result: Run | Result) -> bool:
     from dvsim.study.changes import changes_of
-    from dvsim.study.swept_points import SweptPoints
 
-    return isinstance(result, SweptPoints) or bool(changes_of(result.scenario).said)
+    return result.manifest.swept is not None or bool(changes_of(result.scenario).said)
 
 
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     from dvsim.study.lookup import folders_of, too_few
-    from dvsim.study.swept_points import loaded
+    from dvsim.study.store import load_result
     from dvsim.table.compare import side_by_side
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
-    results = [loaded(folder) for folder in folders]
+    results = [load_result(folder) for folder in folders]
     unchanged = next((own for own in results if not _changed(own)), None)
     if last is not None and unchanged is not None:  # which the others are held against
         results.sort(key=lambda own: own is not unchanged)

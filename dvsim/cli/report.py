@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,6 @@ from dvsim.errors import Argument, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run
-    from dvsim.study.swept_points import Compared
     from dvsim.table.result import Result
 
 
@@ -60,37 +59,39 @@ def report(
     from dvsim.scenario.find import is_folder, out_of_reach
     from dvsim.study.changes import changes_of
     from dvsim.study.lookup import folders_of
-    from dvsim.study.swept_points import SweptPoints, loaded
+    from dvsim.study.store import load_result
+    from dvsim.table.result import Result
 
     named = [
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
         for path in folders
     ]
-    results = [loaded(folder) for folders in named for folder in folders]
+    results = [load_result(folder) for folders in named for folder in folders]
     command = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
     check_free(page, form or page.suffix.removeprefix(".").lower())
-    swept = [result for result in results if isinstance(result, SweptPoints)]
+    swept = [result for result in results if isinstance(result, Result) and result.swept]
     if swept:
         from dvsim.report.file_formats import write_sweep
 
         _check_alone(results, sensitivity)
-        for path in write_sweep(page, swept[0].swept, form):
+        for path in write_sweep(page, swept[0], form):
             say(path)
         return
-    runs = cast("list[Run | Result]", results)
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
-        run for run in runs if run.manifest.backend != "emu" and not changes_of(run.scenario).said
+        run
+        for run in results
+        if run.manifest.backend != "emu" and not changes_of(run.scenario).said
     ]
     compared = validate(judged) if judged else None
-    for path in write_page(page, runs, compared, shlex.join(command), form, sensitivity):
+    for path in write_page(page, results, compared, shlex.join(command), form, sensitivity):
         say(path)
 
 
-def _check_alone(results: Sequence[Compared], sensitivity: Path | None) -> None:
+def _check_alone(results: Sequence[Run | Result], sensitivity: Path | None) -> None:
     from dvsim.table.compare import sort_of
 
     if sensitivity is not None:

@@ -29,7 +29,7 @@ from dvsim.cli.terminal import complain, say, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.study.sweeps.run import Sweep
+    from dvsim.study.sweep import Sweep
 
 
 @click.command("sweep")
@@ -114,8 +114,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     """
     from dvsim.cli.sweep_text import check_results
     from dvsim.contract.load import template
+    from dvsim.study.sweep import prepare
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
 
     base = template(scenario)
     if given["precision"] is not None:
@@ -173,8 +173,9 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     from dvsim.cli.sensitivity import index_lines
-    from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
-    from dvsim.study.sweeps.run import run
+    from dvsim.cli.sweep_text import chosen, swept_lines
+    from dvsim.errors import PointsFailed
+    from dvsim.study.sweep import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
 
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
@@ -186,9 +187,13 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     indices = ready.indices if isinstance(ready, Sensitivity) else ()
     lines = index_lines(swept, indices) if indices else None
     lines = lines or swept_lines(swept, chosen(swept, given["results"]))
-    write_page(swept, given["report"])
+    if given["report"] is not None:
+        from dvsim.report.html import write
+        from dvsim.report.sweep_page import swept_page
+
+        write(given["report"], swept_page(swept))
     if as_json:
-        content = swept_json(swept)
+        content = swept.as_json()
         content |= {"sensitivity": [vars(index) for index in indices]} if indices else {}
         click.echo(json.dumps(content, allow_nan=False))
     else:
@@ -196,4 +201,6 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
         say(f"  $ {typed_text()}")
         if given["report"] is not None:
             say(f"report: {given['report']}")
-    check_failed(swept)
+    if len(swept.failed):
+        points = len(swept.sides["points"])
+        raise PointsFailed(f"{len(swept.failed):,} of {points:,} points failed")

@@ -145,6 +145,7 @@ class Kind:
             `dvsim.evidence.calibration.calibrate` takes; empty if there is none.
         figure: ``MODULE:NAME`` of a function that draws a result for a notebook; empty if there is
             none.
+        swept: The metrics that the table of a sweep has; without any the first of `headline`.
         messages: Whether messages of a size go through its systems, as through measured ones.
     """
 
@@ -158,6 +159,7 @@ class Kind:
     always: ClassVar[bool] = True
     registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
+    swept: ClassVar[Sequence[str]] = ()
     calibration: ClassVar[str] = ""
     figure: ClassVar[str] = ""
 

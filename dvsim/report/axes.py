@@ -16,7 +16,6 @@ from dvsim.scenario.units import is_number, value_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.study.swept_points import SweptPoints
     from dvsim.table.result import Result
 
 Course = tuple[tuple[float, float], ...]
@@ -75,7 +74,7 @@ class Sweep:
     """Points as lines over one of their keys.
 
     Args:
-        study: The study, or the points of a sweep.
+        study: The study, or the sweep.
         axis: The key along the axis; then every point stands alone, and no lines join them.
 
     Attributes:
@@ -87,7 +86,7 @@ class Sweep:
         groups: One line each.
     """
 
-    def __init__(self, study: Result | SweptPoints, axis: str | None = None) -> None:
+    def __init__(self, study: Result, axis: str | None = None) -> None:
         self.study = study
         self.joins = axis is None
         keys = study.points
@@ -214,7 +213,7 @@ class Sweep:
         """Return where a point stands on the axis: its value, or its number if it has none."""
         if self.key is None:
             return 0.0
-        value = self._keys[self.key].iloc[point]
+        value = self._keys[self.key].loc[point]
         return float(value) if self.numeric else float(self.values.index(value))
 
     def text(self, key: object, value: object) -> str:
@@ -223,13 +222,13 @@ class Sweep:
 
     def name_of(self, point: int) -> str:
         """Name a point by all its varied keys."""
-        return self._named(self._keys.iloc[point].to_dict()) or "the run"
+        return self._named(self._keys.loc[point].to_dict()) or "the run"
 
     def value_text(self, point: int) -> str:
         """Name a point by the key along the axis, and what goes with it."""
         if self.key is None:
             return "the run"
-        return self._named(self._keys.iloc[point][[self.key, *self.companions]].to_dict())
+        return self._named(self._keys.loc[point, [self.key, *self.companions]].to_dict())
 
     def marks(self, group: Group, metric: str) -> list[Mark]:
         """Return a metric along a line; points at which it is not a number are left out."""
@@ -285,11 +284,11 @@ class Sweep:
 
     def _grouped(self) -> list[Group]:
         if not self.joins:
-            return [Group(0, "", tuple(sorted(range(self.count), key=self.place)))]
+            return [Group(0, "", tuple(sorted(self._keys.index, key=self.place)))]
         splitting = [name for name in self._others if name not in self.companions]
         lines: dict[str, list[int]] = {}
-        for point in range(self.count):
-            name = self._named(self._keys.iloc[point][splitting].to_dict())
+        for point in self._keys.index:
+            name = self._named(self._keys.loc[point, splitting].to_dict())
             lines.setdefault(name, []).append(point)
         return [
             Group(number, name, tuple(sorted(points, key=self.place)))

@@ -84,7 +84,11 @@ def _results(comparison: Comparison) -> Iterator[Text]:
     names = names_of(comparison.results)
     for index, (result, name) in enumerate(zip(comparison.results, names, strict=True)):
         sort = sort_of(result)
-        text = f"{name}: {result.title}" if sort == "sweeps" else titled(result.scenario, name)
+        text = (
+            f"{name}: {len(result.points)} points"
+            if sort == "sweeps"
+            else titled(result.scenario, name)
+        )
         yield Text(f"{index + 1}  {result.backend}  {text}", "verdict")
         if sort == "runs":
             rows = comparison.rows

@@ -23,7 +23,6 @@ from dvsim.table.result import Result
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.report.blocks import Page
-    from dvsim.study.sweep_table import SweepResult
 
 FORMATS = ("html", "md", "csv", "parquet", "svg")
 
@@ -77,7 +76,7 @@ def write_page(path: Path, page: Page, form: str) -> list[Path]:
     return [path]
 
 
-def write_sweep(path: Path, swept: SweepResult, form: str | None = None) -> list[Path]:
+def write_sweep(path: Path, swept: Result, form: str | None = None) -> list[Path]:
     """Write a kept sweep in one of `FORMATS`, the table as it is kept, and return the files."""
     form = form or format_of(path)
     if swept.folder is None or form not in ("csv", "parquet"):

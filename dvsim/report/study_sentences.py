@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dvsim.report.axes import Group, Mark, Sweep
 from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.study.number_text import counted, joined, number_text
 from dvsim.table.result import Result, flow_text
-
-if TYPE_CHECKING:
-    from dvsim.study.swept_points import SweptPoints
 
 MOST_LINES = 4  # whose figures are said; the table has all
 MOST_VALUES = 6  # of a key without numbers
@@ -100,7 +95,7 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     return f" ({', '.join(texts)})" if texts else ""
 
 
-def said(study: Result | SweptPoints, metric: str, mark: Mark) -> str:
+def said(study: Result, metric: str, mark: Mark) -> str:
     """Write a value with its interval."""
     return metric_text(study, metric, mark.value, mark.half)
 

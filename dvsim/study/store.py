@@ -26,7 +26,7 @@ import pandas as pd
 
 from dvsim.contract.find import DEFAULT, kind_named, kind_of
 from dvsim.contract.kind import EMULATED, How, Kind
-from dvsim.errors import RunFailed, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
@@ -41,7 +41,6 @@ from dvsim.study.folder import (
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.run import Run
-from dvsim.study.sweep_table import KIND as SWEEP
 from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
 
@@ -164,15 +163,17 @@ def contents_of(result: Run | Result) -> dict[str, bytes]:
 
 
 def load_result(folder: Path) -> Run | Result:
-    """Return the run or the study that is kept in `folder`.
+    """Return the result that is kept in `folder`.
 
     Raises:
         RunFailed: If the folder is no result, a file of it is missing, truncated or changed, or it
             is of a version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    if manifest.backend == SWEEP:
-        raise RunFailed(f"{folder} is a sweep, not a run or a study")
+    if manifest.swept is not None:
+        from dvsim.study.sweep import load_swept
+
+        return load_swept(folder, manifest)
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)
     data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}

@@ -21,12 +21,11 @@ from dvsim.study.number_text import counted, joined
 from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.summary import STATISTICS
-from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Change, change, estimate
 from dvsim.table.manifest import asked_json
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
-from dvsim.table.result import Points, finite
+from dvsim.table.result import Result, finite
 
 ON = ["point", "component", "metric"]
 SHARE = "1"  # the unit of what is subtracted, not divided
@@ -154,14 +153,14 @@ class Comparison:
         }
 
 
-def sort_of(result: Compared) -> str:
+def sort_of(result: Run | Result) -> str:
     """Return which sort of results one is of: runs of systems, studies, or sweeps."""
-    if isinstance(result, SweptPoints):
-        return "sweeps"
-    return "studies" if isinstance(result, Points) else "runs"
+    if not isinstance(result, Result):
+        return "runs"
+    return "sweeps" if result.swept else "studies"
 
 
-def side_by_side(results: Sequence[Compared]) -> Comparison:
+def side_by_side(results: Sequence[Run | Result]) -> Comparison:
     """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
@@ -170,7 +169,7 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
     """
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
-    if not any(isinstance(result, Points) for result in results):
+    if not any(isinstance(result, Result) for result in results):
         tables = list(_statistics(cast("Sequence[Run]", results)))
         return Comparison(tuple(results), tuple(differences(results)), _rows(results, tables))
     sides = [measured(result) for result in results]
@@ -203,7 +202,7 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
     )
 
 
-def _rows(results: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _rows(results: Sequence[Run | Result], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     sides = [
         compare(tables[0], table, common=common)
         for table, common in zip(tables, in_common(results), strict=True)
@@ -247,7 +246,7 @@ def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
         yield table.assign(point=0, signed=False)
 
 
-def _each(results: Sequence[Compared], texts: Iterable[str]) -> str:
+def _each(results: Sequence[Run | Result], texts: Iterable[str]) -> str:
     named = zip(names_of(results), texts, strict=True)
     return "; ".join(f"{name} {text}" for name, text in named)
 
@@ -264,7 +263,7 @@ def _nothing_shared(sides: Sequence[Measured]) -> str:
     return f"they share no metrics: {text}{differ}"
 
 
-def names_of(results: Sequence[Compared]) -> list[str]:
+def names_of(results: Sequence[Run | Result]) -> list[str]:
     """Return the name of each result with what was changed in it; of several alike what else.
 
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
@@ -272,7 +271,7 @@ def names_of(results: Sequence[Compared]) -> list[str]:
     names, facts = [], []
     for result in results:
         length = ""
-        if isinstance(result, SweptPoints):
+        if isinstance(result, Result) and result.swept:
             name = result.name
         else:
             changes = changes_of(result.scenario)
@@ -291,7 +290,7 @@ def names_of(results: Sequence[Compared]) -> list[str]:
     return names
 
 
-def in_common(results: Sequence[Compared]) -> list[bool]:
+def in_common(results: Sequence[Run | Result]) -> list[bool]:
     """Return of each result whether its replications had the random numbers of those of the first.
 
     True for simulated results of the same kind and seed, never for emulated ones.

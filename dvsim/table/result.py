@@ -2,29 +2,32 @@
 
 A result has a table of `points`, what was varied, and a long table of `values` with the columns of
 `VALUES`: a row for each number of each replication. What a kind records besides, such as
-distributions, is in tables of its own, its `sides`.
+distributions, is in tables of its own, its `sides`. A sweep is a result as any other; its points
+are a side that it keeps, see `dvsim.study.sweep`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED, Own
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.number_text import MISSING
-from dvsim.table.estimate import ends
-from dvsim.table.manifest import Manifest, asked_json
+from dvsim.table.estimate import estimates
+from dvsim.table.manifest import Manifest, Swept, asked_json
 from dvsim.table.metrics import Metric
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
+MOST_SWEPT = 2  # of a sweep
+SWEEP = "sweep"  # in the place of a backend
 
 
 class Headline(NamedTuple):
@@ -42,47 +45,8 @@ class Headline(NamedTuple):
     signed: bool
 
 
-class Points:
-    """Points with results, as figures take them: what no kind of them need have is nothing here."""
-
-    @property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Other tables, by name."""
-        return {}
-
-    def each(self, point: int, metric: str) -> Mapping[int, float]:
-        """Return a metric at a point by replication; nothing where only the mean is there."""
-        return {}
-
-    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
-        """Return the keys that tell the points apart: all."""
-        return keys
-
-    @property
-    def beside(self) -> pd.DataFrame:
-        """What theory says, with the columns point, name, metric and value; here nothing."""
-        return pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
-
-    @property
-    def slot_ps(self) -> int | None:
-        """How long a slot takes in picoseconds; None where there are no slots."""
-        return None
-
-    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
-        """Return the published levels of a metric along a key, each with what it is; here none."""
-        return []
-
-    def bottleneck(self, point: int) -> tuple[str, float] | None:
-        """Return the busiest stage of a point, and its utilisation; None without stages."""
-        return None
-
-    def flow_errors(self) -> dict[int, tuple[float, float]]:
-        """Return by point the errors of what was not simulated packet by packet; here none."""
-        return {}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Points):
+class Result:
     """The outcome of a scenario at all its points.
 
     Attributes:
@@ -103,7 +67,6 @@ class Result(Points):
     values: pd.DataFrame
     sides: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
-    key_units: ClassVar[Mapping[str, str]] = {}
     limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
     limit_text: ClassVar[str] = MISSING
     judged: ClassVar[bool] = False  # against published figures: claims are about several
@@ -112,7 +75,8 @@ class Result(Points):
         """Name the result by what was asked."""
         return (
             f"Result({self.scenario.name!r}, seed={self.seed}, "
-            f"replications={self.replications}, points={len(self.scenario.points)})"
+            f"replications={self.replications}, points={len(self.points)}"
+            + (f", failed={len(self.failed)})" if self.swept else ")")
         )
 
     @cached_property
@@ -122,10 +86,63 @@ class Result(Points):
 
     @property
     def points(self) -> pd.DataFrame:
-        """The varied keys of each point, index ``point``; lists and tables as text."""
+        """The varied keys of each point, index ``point``; lists and tables as text.
+
+        Of a sweep without those that failed; sizes are in bytes, times in seconds, see `key_units`.
+        """
+        if self.swept:
+            all_points = self.sides["points"]
+            good = all_points.loc[all_points["error"] == "", ["point", *self._names]]
+            return good.set_index("point").rename(columns=self._names)
         rows = [{key: plain(value) for key, value in p.items()} for p in self.scenario.points]
         index = pd.RangeIndex(len(rows), name="point")
         return pd.DataFrame(rows, index=index, columns=list(self.scenario.keys))
+
+    @property
+    def swept(self) -> bool:
+        """Whether it is of a sweep: whoever asked has varied its points."""
+        return self.manifest.swept is not None
+
+    @property
+    def asked(self) -> Swept:
+        """What a sweep was asked, as its manifest says."""
+        assert self.manifest.swept is not None
+        return self.manifest.swept
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The points of a sweep that failed, with their keys and what went wrong in `error`."""
+        if not self.swept:
+            return self.points.assign(error="")[:0]
+        rows = self.sides["points"]
+        failed = rows.loc[rows["error"] != "", ["point", *self._names, "error"]]
+        return failed.set_index("point").rename(columns=self._names)
+
+    @property
+    def key_units(self) -> Mapping[str, str]:
+        """The units of varied keys that have one: ``B``, ``s``, ``B/s``."""
+        if not self.swept:
+            return {}
+        return {short: self.asked.units.get(key, "") for key, short in self._names.items()}
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return short_names(self.asked.keys)
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario, and what a sweep of it varied."""
+        over = f" over {', '.join(self._names.values())}" if self.swept else ""
+        return f"{self.scenario.name}{over}"
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The full names of keys that a sweep varies, by their short names."""
+        every = self.scenario.every_key() if self.swept else []
+        return {
+            short: next((full for full in every if f".{full}".endswith(f".{key}")), key)
+            for key, short in (self._names.items() if self.swept else ())
+        }
 
     @cached_property
     def wide(self) -> pd.DataFrame:
@@ -136,18 +153,22 @@ class Result(Points):
     @property
     def METRICS(self) -> Mapping[str, str]:  # noqa: N802 - a constant of its kind
         """What is measured in each run, with units."""
+        if self.swept:
+            return {name: self.asked.units[name] for name in self.asked.results}
         units: Mapping[str, str] = self.kind.metrics(self.scenario)
         return units
 
     @property
     def SHOWN(self) -> Sequence[str]:  # noqa: N802 - a constant of its kind
         """The metrics that a table for people has."""
+        if self.swept:
+            return self.drawn
         return self.kind.shown or list(self.METRICS)[:MOST_SHOWN]
 
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a metric."""
         metric: Metric = self.kind.metric(name)
-        return metric
+        return metric if metric.unit else metric._replace(unit=self.METRICS.get(name, ""))
 
     @property
     def backend(self) -> str:
@@ -169,8 +190,17 @@ class Result(Points):
 
     def each(self, point: int, metric: str) -> Mapping[int, float]:
         """Return a metric at a point by replication."""
-        rows = self.wide[self.wide["point"] == point]
-        return dict(zip(rows["replication"].tolist(), rows[metric].tolist(), strict=True))
+        return self._each.get((point, metric), {})
+
+    @cached_property
+    def _each(self) -> dict[tuple[int, str], dict[int, float]]:
+        found: dict[tuple[int, str], dict[int, float]] = {}
+        names = ("point", "metric", "replication", "value")
+        for point, metric, replication, value in zip(
+            *(self.values[name].tolist() for name in names), strict=True
+        ):
+            found.setdefault((point, metric), {})[replication] = value
+        return found
 
     def estimates(self) -> pd.DataFrame:
         """Return each metric of each point with its 95 % Student interval over replications.
@@ -188,28 +218,29 @@ class Result(Points):
     @cached_property
     def _estimates(self) -> pd.DataFrame:
         by = ["point", "component", "instance", "metric"]
-        groups = self.values.groupby(by, sort=False)["value"]
-        mean, times = groups.mean(), groups.count().to_numpy()
-        table = mean.reset_index()
+        table = self.values[by].drop_duplicates(ignore_index=True)
+        number = self.values.groupby(by, sort=False).ngroup().to_numpy()
         signed = table["metric"].map({name: self.metric(name).signed for name in self.METRICS})
-        deviation = groups.std().to_numpy()
-        table["low"], table["high"] = ends(
-            mean.to_numpy(), np.maximum(times, 1), deviation, signed=signed.to_numpy(bool)
+        table["value"], table["low"], table["high"], table["n"] = estimates(
+            number, self.values["value"].to_numpy(), signed.to_numpy(bool)
         )
-        table["n"], table["unit"] = times, table["metric"].map(self.METRICS)
+        table["unit"] = table["metric"].map(self.METRICS)
         keys = self.points.loc[table["point"]].reset_index(drop=True)
         return pd.concat([table[["point"]], keys, table.drop(columns="point")], axis=1)
 
     @cached_property
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Its sides over all replications, by name."""
+        if self.swept:
+            return self.sides
         tables: Mapping[str, pd.DataFrame] = self.kind.over_replications(self)
         return tables
 
     @property
     def beside(self) -> pd.DataFrame:
         """What theory says, with the columns point, name, metric and value."""
-        return self.sides["theory"] if "theory" in self.sides else super().beside
+        nothing = pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
+        return self.sides.get("theory", nothing)
 
     @property
     def slot_ps(self) -> int | None:
@@ -219,8 +250,17 @@ class Result(Points):
 
     @property
     def drawn(self) -> list[str]:
-        """The metrics that figures have."""
-        chosen = self.kind.drawn(self)
+        """The metrics that figures have; of a sweep two, hops that wait nowhere once."""
+        if not self.swept:
+            chosen = self.kind.drawn(self)
+        else:
+            there = set(self.METRICS)
+            chosen = [name for name in self.kind.swept or self.kind.headline if name in there]
+            if {"mean_hops", "mean_latency"} <= there and self.wide["mean_latency"].equals(
+                self.wide["mean_hops"].rename("mean_latency")
+            ):
+                chosen = [name for name in chosen if name != "mean_latency"]
+            chosen = (chosen or list(self.METRICS))[:MOST_SWEPT]
         return [name for name in chosen if self.wide[name].notna().any()]
 
     @property
@@ -231,11 +271,15 @@ class Result(Points):
 
     def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
         """Return the keys that tell the points apart, of those that were varied together one."""
+        if self.swept:
+            return keys[[name for name in keys if keys[name].nunique() > 1]]
         axes: pd.DataFrame = self.kind.axes(self.scenario, keys)
         return axes
 
     def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
         """Return the published levels of a metric along a key, each with what it is."""
+        if self.swept:
+            return []
         levels: list[tuple[float, str]] = self.kind.levels(self.scenario, metric, key)
         return levels
 
@@ -253,6 +297,10 @@ class Result(Points):
 
     def notes(self) -> dict[int, str]:
         """Return by point why some of its replications have not settled; others are absent."""
+        if self.swept:
+            rows = self.sides["points"]
+            rows = rows[rows["note"] != ""]
+            return dict(zip(rows["point"].tolist(), rows["note"].tolist(), strict=True))
         notes: dict[int, str] = self.kind.notes(self)
         return notes
 
@@ -283,9 +331,11 @@ class Result(Points):
 
     def as_json(self) -> dict[str, object]:
         """Return the study as JSON types: what was asked, manifest, estimates, theory and notes."""
+        rows = self.sides["points"] if self.swept else self.points.reset_index()
         return {
             **asked_json(self),
             "manifest": self.manifest.plain(),
+            "points": [finite(row) for row in rows.to_dict(orient="records")],
             "estimates": [finite(row) for row in self._estimates.to_dict(orient="records")],
             "theory": [finite(row) for row in self.beside.to_dict(orient="records")],
             "notes": {str(number): note for number, note in self.notes().items()},
@@ -294,6 +344,17 @@ class Result(Points):
     def _repr_html_(self) -> str:
         html: str = self.table().to_html(index=False, max_rows=40)
         return html
+
+
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return what people call keys: the last part, or all of a key where two have that.
+
+    >>> short_names(["card.sram", "card.threads", "bridge.threads"]).values()
+    dict_values(['sram', 'card.threads', 'bridge.threads'])
+    """
+    lasts = {key: key.rpartition(".")[2] for key in keys}
+    times = Counter(lasts.values())
+    return {key: last if times[last] == 1 else key for key, last in lasts.items()}
 
 
 def finite(row: Mapping[Any, Any]) -> dict[str, Any]:

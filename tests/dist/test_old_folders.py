@@ -26,7 +26,6 @@ from dvsim.study.parquet import to_parquet
 from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import load_result
 from dvsim.study.summary import SUMMARY_COLUMNS
-from dvsim.study.sweep_table import load_swept
 from dvsim.table.manifest import FORMAT
 
 HERE = Path(__file__).parent
@@ -107,12 +106,6 @@ def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(kept
         RunFailed, match=r"scenario\.toml:\d+: system\..*wrong.* \(and 1 more\); run"
     ):
         load_result(kept.folder.rename(kept.folder.with_name("mine")))
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_an_old_table_of_a_sweep_is_refused_too(name):
-    with pytest.raises(RunFailed, match=r"was made by dvsim 0\.1\.0|is no sweep"):
-        load_swept(HERE / "old" / name)
 
 
 def test_a_folder_with_other_columns_is_of_another_version(kept):

@@ -30,11 +30,11 @@ from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run
-from dvsim.study.sweep_table import SweepResult
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
 from dvsim.table.compare import side_by_side
 from dvsim.table.manifest import Manifest
+from dvsim.table.result import Result
 
 
 def manifest(one: Manifest, said: str) -> Manifest:
@@ -88,23 +88,25 @@ def _studies() -> list[Any]:
 
 
 @cache
-def _swept() -> SweepResult:
+def _swept() -> Result:
     settings = ["workload.messages=2000", "probe.batch=100"]
     points = plan(["system.publisher.processes=1,2"])
     sweep = prepare("h3/fdr-8", points, overrides=settings, replications=2)
     return run(sweep, workers=1, out=None, sweeps=None)
 
 
-def _hostile_sweep(said: str) -> SweepResult:
+def _hostile_sweep(said: str) -> Result:
     swept = _swept()
-    key, table = swept.keys[0], swept.table.copy()
+    (key,), table = swept.asked.keys, swept.sides["points"].copy()
     table[key] = [f"{said}{number}" for number in range(len(table))]
     table["bottleneck"] = table["run"] = said
     table.loc[1, "error"] = said
-    units = dict.fromkeys(swept.units, said) | {key: ""}
-    return replace(
-        swept, name=said, table=table, units=units, manifest=manifest(swept.manifest, said)
-    )
+    units = dict.fromkeys(swept.asked.units, said) | {key: ""}
+    values = swept.values[swept.values["point"] != 1]
+    about = manifest(swept.manifest, said)
+    about = changed(about, swept=about.swept.model_dump() | {"units": units})
+    named = replace(swept.scenario, name=said)
+    return replace(swept, scenario=named, values=values, sides={"points": table}, manifest=about)
 
 
 def _runs(said: str) -> str:

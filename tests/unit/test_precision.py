@@ -17,8 +17,8 @@ from dvsim.session import run_scenarios
 from dvsim.study.precision import Reached, needs, reached, reached_texts
 from dvsim.study.stopping import MOST, needed
 from dvsim.study.store import contents_of
+from dvsim.study.sweep import prepare
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare
 from dvsim.study.whatif import answers
 from dvsim.table.estimate import ratio
 

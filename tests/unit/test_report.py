@@ -331,14 +331,14 @@ def test_a_failed_write_keeps_the_old_page(tmp_path):
 
 def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
     from dvsim.cli.report import report
-    from dvsim.study import swept_points
+    from dvsim.study import store
 
     asked = []
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         (tmp_path / name).mkdir()
     monkeypatch.setattr(
-        swept_points, "loaded", lambda path: asked.append(path) or steady_run([5], name=path.name)
+        store, "load_result", lambda path: asked.append(path) or steady_run([5], name=path.name)
     )
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, ["a", "b", "--report", str(page)], catch_exceptions=False)

@@ -161,9 +161,9 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, tmp_path):
 
 def test_the_verb_writes_what_it_was_asked_for(tmp_path, monkeypatch):
     from dvsim.cli.report import report
-    from dvsim.study import swept_points
+    from dvsim.study import store
 
-    monkeypatch.setattr(swept_points, "loaded", lambda path: steady_run([5], name=path.name))
+    monkeypatch.setattr(store, "load_result", lambda path: steady_run([5], name=path.name))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").mkdir()
     done = CliRunner().invoke(report, ["a", "--format", "md"], catch_exceptions=False)

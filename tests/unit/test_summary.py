@@ -300,10 +300,9 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     from dvsim.session import run_scenarios
     from dvsim.study.stages import stages_of
     from dvsim.study.summary import by_counter
+    from dvsim.study.sweep import by_point, prepare
+    from dvsim.study.sweep import run as run_sweep
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
-    from dvsim.study.sweeps.run import run as run_sweep
-    from dvsim.study.swept_points import SweptPoints
     from dvsim.table.compare import side_by_side
 
     replications = 4
@@ -322,12 +321,12 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     per_replication = each.groupby("component").max().mean(axis=1)
     assert (per_replication > 1.001 * per_instance).sum() >= 3  # or nothing is tested
 
-    rows = side_by_side([SweptPoints(swept), SweptPoints(swept)]).rows
+    rows = side_by_side([swept, swept]).rows
     compared = rows.set_index(["metric", "result"])[["value", "low", "high"]]
     printed = by_counter(alone.estimates())
     for stage, expected in per_instance.items():
         name = f"busy_{stage}"
-        in_sweep = tuple(swept.table[[name, f"{name}_low", f"{name}_high"]].iloc[0])
+        in_sweep = tuple(by_point(swept)[[name, f"{name}_low", f"{name}_high"]].iloc[0])
         assert in_sweep[0] == pytest.approx(expected)
         assert tuple(compared.loc[name, 1]) == pytest.approx(in_sweep)
         assert tuple(compared.loc[name, 2]) == pytest.approx(in_sweep)

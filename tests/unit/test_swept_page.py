@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from manifests import changed
 
 from dvsim.report.html import html
 from dvsim.report.saturation import Offered, saturated, sentence
 from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
+from dvsim.study.sweep import by_point, prepare, run
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
-from dvsim.study.swept_points import SweptPoints
 
 
 @cache
@@ -69,7 +69,7 @@ def test_a_sweep_of_a_switch_has_a_line_for_each_series_over_a_linear_load(loads
 
 
 def test_points_of_a_sweep_that_have_not_settled_are_open_and_told(loads):
-    table = loads.table
+    table = by_point(loads)
     assert table["note"][table["traffic.load"] == 0.51].str.startswith("queues grew by").all()
     assert (table["note"][table["traffic.load"] == 0.05] == "").all()
     drawing, traces, _ = figure(loads, "throughput")
@@ -79,11 +79,11 @@ def test_points_of_a_sweep_that_have_not_settled_are_open_and_told(loads):
 
 
 def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
-    most = loads.table.groupby("switch.crossing")["throughput"].max()
+    most = by_point(loads).groupby("switch.crossing")["throughput"].max()
     first, last = most.sort_values().index
     said = answer_sentences(loads)[0]
     assert f"{most[last]:.3f}"[:-1] in said and f"{most[first]:.3f}"[:-1] in said
-    assert "last" not in said and "2 lines" in said  # 0.268 ± 0.003 and 0.280 ± 0.011
+    assert said.startswith(f"Saturates last: {last}")  # its pairs with the other say so
     page = html(swept_page(loads))
     assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
 
@@ -99,19 +99,20 @@ def test_a_latency_has_the_unit_of_its_kind():
 
 
 def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
-    table = sizes.table.assign(delivered_rate=1000.0, delivered_rate_high=1000.0)
-    said = answer_sentences(replace(sizes, table=table))[0]
+    values = sizes.values.copy()
+    values.loc[values["metric"] == "delivered_rate", "value"] = 1000.0
+    equal = replace(sizes, values=values)
+    table, said = by_point(equal), answer_sentences(equal)[0]
     assert said.startswith("Equal at all points: delivered rate 1,000")
     named = said.partition("Other results differ: ")[2].removesuffix(".").partition(" and ")[0]
     for name in named.split(", "):
         assert table[name].nunique() > 1
-    equal = table.assign(**dict.fromkeys(sizes.results, 1.0))
-    assert "differ" not in answer_sentences(replace(sizes, table=equal))[0]
+    assert "differ" not in answer_sentences(replace(sizes, values=values.assign(value=1.0)))[0]
 
 
 def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(sizes):
     said = answer_sentences(sizes)[0]
-    best = sizes.table.loc[sizes.table["delivered_rate"].idxmax()]
+    best = by_point(sizes).loc[by_point(sizes)["delivered_rate"].idxmax()]
     assert said.startswith("Largest delivered rate: ")
     assert f"processes {best['system.publisher.processes']:g}" in said.partition("smallest")[0]
     _, traces, looks = figure(sizes, "delivered_rate")
@@ -125,9 +126,9 @@ def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(si
 
 
 def test_a_sweep_without_any_result_has_a_page_that_says_what_failed(sizes):
-    measured = [name for name in sizes.table.columns if name.startswith(sizes.results)]
-    table = sizes.table.drop(columns=measured).assign(error="it is gone", bottleneck="", note="")
-    failed = replace(sizes, table=table, results=())
+    rows = sizes.sides["points"].assign(error="it is gone", bottleneck="", note="")
+    manifest = changed(sizes.manifest, swept=sizes.asked.model_dump() | {"results": []})
+    failed = replace(sizes, values=sizes.values[:0], sides={"points": rows}, manifest=manifest)
     page = html(swept_page(failed))
     assert "30 of 30 points failed." in page and "it is gone" in page
 
@@ -136,8 +137,9 @@ def test_the_download_has_full_keys_units_and_empty_cells():
     settings = ("workload.messages=200", "probe.batch=10")
     keys = ("publisher.run_spread=0.0,0.1", "broker.run_spread=0.1", "broker.stall=100ms")
     found = swept("h3/fdr-8", *keys, settings=settings)
-    table = found.table
-    table.loc[1, ["delivered_rate", "delivered_rate_low", "delivered_rate_high"]] = np.nan
+    gone = (found.values["point"] == 1) & (found.values["metric"] == "delivered_rate")
+    found = replace(found, values=found.values[~gone])
+    table = by_point(found)
     shown = points_blocks(found, ["delivered_rate"], 10)[0]
     assert shown.head[:3] == ["publisher.run_spread", "broker.run_spread", "stall"]
     assert shown.rows[0][:3] == ["0", "0.1", "100 ms"]
@@ -160,7 +162,7 @@ def test_points_of_a_sample_stand_alone_over_each_key():
         sample="sobol:16",
     )
     drawings = curves(found)
-    keys = [str(key) for key in SweptPoints(found).points.columns]
+    keys = list(found.points)
     assert {one.name.split("-")[1] for one in drawings} == set(keys)
     marks = drawings[0].spec["data"]
     assert [trace["mode"] for trace in marks] == ["markers"]

@@ -84,7 +84,7 @@ def test_a_kept_answer_is_of_what_the_trace_held(folder):
 
 def test_sweep_and_limit_know_it(folder):
     swept = dvsim.sweep("pair.toml", {"compute_scale": [0, 1, 4]}, replications=1)
-    assert swept.table["time"].diff().tolist()[1:] == [1000, 3000]
+    assert swept.wide["time"].diff().tolist()[1:] == [1000, 3000]
     searched = ["--vary", "compute_scale", "--between", "0.1", "100", "--replications", "2"]
     done = ask("limit", "pair.toml", "--until", "time < 20000", *searched, "--json")
     assert json.loads(done.stdout)["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
@@ -197,7 +197,7 @@ network = "loggops"
 def test_a_skeleton_and_its_algorithms_are_varied_and_kept(folder):
     (folder / "sum.toml").write_text(SKELETON)
     swept = dvsim.sweep("sum.toml", {"ranks": [4, 8], "count": [1000, 2000]}, replications=1)
-    assert swept.table["messages"].tolist() == [4 * 2, 4 * 2 - 2, 8 * 3, 8 * 2 - 2]
+    assert swept.wide["messages"].tolist() == [4 * 2, 4 * 2 - 2, 8 * 3, 8 * 2 - 2]
     found = json.loads(ask("run", "sum.toml", "--replications", "1", "--json").stdout)
     kept = folder / found["runs"][0]["folder"] / "scenario.toml"
     assert '{ use = "recursive_doubling", below = "12 KiB", ranks = 1' in kept.read_text()

@@ -107,6 +107,7 @@ class MessagingKind(PointsKind):
             yield ("workload", "messages"), message
 
     registry = METRICS
+    swept = ("rate_out", "latency")
     messages = True
     sides: ClassVar[Mapping[str, Mapping[str, str]]] = {"stages": STAGE_COLUMNS}
     work = ("events", "events/s")

@@ -14,6 +14,7 @@ from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
+from dvsim.table.metrics import Metric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +94,12 @@ class RabbitmqKind(Kind):
         from dvsim.kinds.rabbitmq.point_numbers import names_of, unit_of
 
         return {name: unit_of(name) for name in [*names_of(scenario), BEHIND]}
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a metric; rates and shares of stages are not negative."""
+        from dvsim.kinds.rabbitmq.point_numbers import unit_of
+
+        return self.registry.get(name) or Metric(unit_of(name), signed=False)
 
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Replicate:
         """Run one replication with all its iterations."""

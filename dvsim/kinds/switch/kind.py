@@ -134,6 +134,7 @@ class SwitchKind(PointsKind):
                 yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
     registry = METRICS
+    swept = ("throughput", "mean_latency")
     text = "dvsim.kinds.switch.text:study_lines"
     sides = SIDES
     work = ("node_updates", "node updates/s")
