@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from dvsim.report.figure_svg import STYLE
 from dvsim.study.number_text import four_digits
+from dvsim.view.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from dvsim.view.figure_svg import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -60,10 +60,10 @@ def validate_against(
     from dvsim.evidence.lab.match import chosen, own_metrics
     from dvsim.evidence.lab.read import read_lab
     from dvsim.evidence.lab.sizes import at_all_sizes
-    from dvsim.report.lab import lab_page, lab_sections
-    from dvsim.report.terminal import lines
     from dvsim.scenario.find import is_file, scenario_root
     from dvsim.table.manifest import asked_json
+    from dvsim.view.lab import lab_page, lab_sections
+    from dvsim.view.terminal import lines
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         message = f"with --against the report is a page, FILE.html, not {options.report.name}"
@@ -75,7 +75,7 @@ def validate_against(
     runs = options.run(chosen(at_all_sizes(scenarios, data, taken), data, taken))
     judged = judge(runs, data, taken)
     if options.report is not None:
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(options.report, lab_page(runs, judged, data, typed_text()))
     if options.as_json:

@@ -51,12 +51,12 @@ def compare(
     Example: dvsim run h3/dv-256, then with --set system.bridge.sockets=2, then
     dvsim compare h3/dv-256 --last 2
     """
-    from dvsim.report.comparison import comparison_sections
-    from dvsim.report.terminal import lines
+    from dvsim.view.comparison import comparison_sections
+    from dvsim.view.terminal import lines
 
     comparison = _compared(names, root, last)
     if report is not None:
-        from dvsim.report import write_comparison
+        from dvsim.view import write_comparison
 
         write_comparison(report, comparison, typed_text())
     if as_json:

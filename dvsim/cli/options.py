@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
 OVERWRITE = "dvsim.overwrite"  # key of what a command says of reports that are there
-FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
+FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.view, which is not loaded for --help
 
 set_option = click.option(
     "--set",
@@ -195,7 +195,7 @@ class FormFile(Page):
             endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
         if form == "svg":  # before anything is run
-            from dvsim.report.figure_svg import check_printer
+            from dvsim.view.figure_svg import check_printer
 
             check_printer()
         return path
@@ -351,8 +351,8 @@ def write_page(
     sensitivity: Path | None = None,
 ) -> list[Path]:
     """Write the report about runs and studies; return the files."""
-    from dvsim.report import write_results
-    from dvsim.report.sensitivity import sensitivity_drawings
+    from dvsim.view import write_results
+    from dvsim.view.sensitivity import sensitivity_drawings
 
     more = [] if sensitivity is None else sensitivity_drawings(sensitivity)
     return write_results(path, results, validation, command, form, more)

@@ -74,7 +74,7 @@ def report(
     check_free(page, form or page.suffix.removeprefix(".").lower())
     swept = [result for result in results if isinstance(result, Result) and result.swept]
     if swept:
-        from dvsim.report.file_formats import write_sweep
+        from dvsim.view.file_formats import write_sweep
 
         _check_alone(results, sensitivity)
         for path in write_sweep(page, swept[0], form):

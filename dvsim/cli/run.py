@@ -108,9 +108,9 @@ def run(
 def _print_answers(found: Sequence[Answer]) -> None:
     if not found:
         return
-    from dvsim.report.blocks import Section
-    from dvsim.report.terminal import lines
-    from dvsim.report.whatif import answer_blocks
+    from dvsim.view.blocks import Section
+    from dvsim.view.terminal import lines
+    from dvsim.view.whatif import answer_blocks
 
     for answer in found:
         say(f"{answer.whatif.name}: {answer.whatif.title}")
@@ -141,8 +141,8 @@ def _print(results: Sequence[Run | Result], *, verbose: bool) -> None:
 
 
 def _answer_first(study: Result, lines: Iterator[str | Table]) -> Iterator[str | Table]:
-    from dvsim.report.axes import Sweep
-    from dvsim.report.study_sentences import saturation_sentence
+    from dvsim.view.axes import Sweep
+    from dvsim.view.study_sentences import saturation_sentence
 
     yield next(lines)
     yield from wrapped(saturation_sentence(Sweep(study)))

@@ -188,8 +188,8 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     lines = index_lines(swept, indices) if indices else None
     lines = lines or swept_lines(swept, chosen(swept, given["results"]))
     if given["report"] is not None:
-        from dvsim.report.html import write
-        from dvsim.report.sweep_page import swept_page
+        from dvsim.view.html import write
+        from dvsim.view.sweep_page import swept_page
 
         write(given["report"], swept_page(swept))
     if as_json:

@@ -49,9 +49,9 @@ def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
 
 def swept_lines(swept: Result, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield what a sweep says, its table, what failed and where everything is."""
-    from dvsim.report.blocks import Section
-    from dvsim.report.sweep_page import answer_sentences, asked_text, points_blocks
-    from dvsim.report.terminal import lines
+    from dvsim.view.blocks import Section
+    from dvsim.view.sweep_page import answer_sentences, asked_text, points_blocks
+    from dvsim.view.terminal import lines
 
     yield f"{swept.scenario.name}: {asked_text(swept)}"
     for sentence in answer_sentences(swept, results)[:1]:

@@ -77,7 +77,7 @@ def topology(
         for line in lines:
             click.echo(line)
     else:
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(page, "".join(f"{line}\n" for line in lines))
         say(page)
@@ -109,9 +109,9 @@ def _injecting(text: str) -> int | list[int]:
 
 def _draw(topology: Topology, page: Path) -> None:
     from dvsim.fabric.topology.choose import nearest
-    from dvsim.report.cylinders import MOST_NODES
-    from dvsim.report.html import write
-    from dvsim.report.topology import topology_page
+    from dvsim.view.cylinders import MOST_NODES
+    from dvsim.view.html import write
+    from dvsim.view.topology import topology_page
 
     switch = topology.switch
     if switch.nodes > MOST_NODES:

@@ -61,10 +61,10 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.contract.find import kind_of
-    from dvsim.report.comparison import comparison_sections
-    from dvsim.report.terminal import lines
     from dvsim.study.changes import changes_of
     from dvsim.table.compare import rate_ratio, side_by_side
+    from dvsim.view.comparison import comparison_sections
+    from dvsim.view.terminal import lines
 
     for run, base in pairs:
         if kind_of(run.scenario).studies:

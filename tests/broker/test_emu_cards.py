@@ -19,8 +19,8 @@ from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.emu import emulate
-from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of
+from dvsim.view import write_results
 
 PIECE_BYTES = 131 * 8
 

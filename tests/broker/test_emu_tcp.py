@@ -15,9 +15,9 @@ from dvsim.emulation.messages import Bodies, Digest
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.rabbitmq.emu import iteration
-from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of
 from dvsim.study.store import load_result
+from dvsim.view import write_results
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ from dvsim.contract.load import load_campaign
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.validation import validate
-from dvsim.report import write_comparison, write_results
-from dvsim.report.html import write as write_page
-from dvsim.report.lab import lab_page
 from dvsim.session import run_scenarios
 from dvsim.table.compare import side_by_side
+from dvsim.view import write_comparison, write_results
+from dvsim.view.html import write as write_page
+from dvsim.view.lab import lab_page
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"

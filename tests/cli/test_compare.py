@@ -11,8 +11,6 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim.contract.load import load
-from dvsim.report.comparison import sides_of
-from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
@@ -20,6 +18,8 @@ from dvsim.study.number_text import estimate_texts
 from dvsim.study.store import load_result, write_result
 from dvsim.table.compare import side_by_side
 from dvsim.table.manifest import Manifest
+from dvsim.view.comparison import sides_of
+from dvsim.view.overlaid import distribution, series
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
 LARGER = load("h3/fdr-256", ["workload.messages=20_000"])

@@ -145,7 +145,7 @@ def test_a_picture_is_the_same_each_time(tmp_path):
 
 
 def test_a_large_network_draws_some_of_its_links(tmp_path):
-    from dvsim.report.topology import tree_drawing
+    from dvsim.view.topology import tree_drawing
 
     drawing = tree_drawing(Network("dv211").graph(), "tree", "One plane")
     assert "2,048 ports" in drawing.label
@@ -157,7 +157,7 @@ def test_a_large_network_draws_some_of_its_links(tmp_path):
 def test_a_link_goes_round_the_axis_and_never_across():
     import numpy as np
 
-    from dvsim.report.cylinders import Space
+    from dvsim.view.cylinders import Space
 
     space = Space(4, 2)  # a link is half of a turn
     points = space.arcs([((0, 0, 1), (0, 1, 2))])

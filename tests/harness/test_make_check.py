@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
         ("models/vortex/run.c", "tests/model/test_core_c.py"),
         ("models/cards/dv-h3.toml", "tests/unit/test_scenario.py"),
         ("emulator/launcher/serve.c", "tests/emulator/test_launcher.py"),
-        ("dvsim/report/page.html.jinja", "tests/unit/test_report.py"),
+        ("dvsim/view/page.html.jinja", "tests/unit/test_report.py"),
         ("docs/bridge.md", "tests/docs/test_site.py"),
         ("tests/harness/left.py", "tests/harness/test_harness.py"),
     ],

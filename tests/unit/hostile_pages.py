@@ -21,12 +21,6 @@ from dvsim import Switch
 from dvsim.contract.load import load
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
-from dvsim.report import render_comparison, render_report
-from dvsim.report.html import html
-from dvsim.report.lab import lab_page
-from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
-from dvsim.report.sweep_page import swept_page
-from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run
@@ -35,6 +29,12 @@ from dvsim.study.sweeps.grid import plan
 from dvsim.table.compare import side_by_side
 from dvsim.table.manifest import Manifest
 from dvsim.table.result import Result
+from dvsim.view import render_comparison, render_report
+from dvsim.view.html import html
+from dvsim.view.lab import lab_page
+from dvsim.view.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
+from dvsim.view.sweep_page import swept_page
+from dvsim.view.topology import topology_page
 
 
 def manifest(one: Manifest, said: str) -> Manifest:

@@ -8,13 +8,13 @@ import pytest
 from switch_desk import small
 
 from dvsim.contract.load import load
-from dvsim.report import render_comparison
-from dvsim.report.comparison import comparison_sections, overlaid_curves
-from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table
 from dvsim.table.compare import side_by_side
 from dvsim.table.match import MOST, PointKeys, match, matching_keys
+from dvsim.view import render_comparison
+from dvsim.view.comparison import comparison_sections, overlaid_curves
+from dvsim.view.terminal import lines
 
 ROLES = ("publisher", "broker")
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"

@@ -15,11 +15,11 @@ from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
-from dvsim.report.lab import lab_page, lab_sections
-from dvsim.report.markdown import markdown
-from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
+from dvsim.view.lab import lab_page, lab_sections
+from dvsim.view.markdown import markdown
+from dvsim.view.terminal import lines
 
 SIZES = (8, 64, 1024)
 

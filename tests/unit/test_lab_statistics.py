@@ -11,9 +11,9 @@ from lab_data import META, run_with, summary
 from dvsim.evidence.lab.distances import band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
-from dvsim.report.lab import lab_sections
-from dvsim.report.terminal import lines
 from dvsim.study.table import plain_lines
+from dvsim.view.lab import lab_sections
+from dvsim.view.terminal import lines
 
 COUNT, MODEL = 5_000, 200_000
 SIGMA = 0.25

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from dvsim.cli.main import cli
 from dvsim.contract.load import load
 from dvsim.kinds.hosts.metrics import METRICS
-from dvsim.report import render_report
-from dvsim.report.axes import COLOURS, Sweep
-from dvsim.report.stage_curves import stage_drawings
 from dvsim.session import run_scenarios
 from dvsim.study.store import load_result
+from dvsim.view import render_report
+from dvsim.view.axes import COLOURS, Sweep
+from dvsim.view.stage_curves import stage_drawings
 
 FEW = [
     "vary=[{client=['zeromq-0.2','raw-tcp']},{message_bytes=[8,512,4096,32768]}]",

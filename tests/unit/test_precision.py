@@ -12,7 +12,6 @@ from scipy.stats import t as student
 from dvsim import run as simulate
 from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.report.whatif import answer_table
 from dvsim.session import run_scenarios
 from dvsim.study.precision import Reached, needs, reached, reached_texts
 from dvsim.study.stopping import MOST, needed
@@ -21,6 +20,7 @@ from dvsim.study.sweep import prepare
 from dvsim.study.sweeps.grid import plan
 from dvsim.study.whatif import answers
 from dvsim.table.estimate import ratio
+from dvsim.view.whatif import answer_table
 
 FIVE = {"precision": 0.05}
 FEW = ["workload.messages=40000"]

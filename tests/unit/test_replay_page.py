@@ -14,7 +14,7 @@ from dvsim.kinds.workload.page import (
     spent_of,
 )
 from dvsim.kinds.workload.session import replays
-from dvsim.report.html import html
+from dvsim.view.html import html
 
 GOAL = """num_ranks 3
 rank 0 {

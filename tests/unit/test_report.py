@@ -18,13 +18,15 @@ from report_runs import (
 )
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.report import render_report, write_results
-from dvsim.report.drawing import unpacked
-from dvsim.report.groups import grouped
-from dvsim.report.html import csv_uri
-from dvsim.report.run_sentences import sentences, verdict_sentences
-from dvsim.report.run_tables import stages_table
-from dvsim.report.series import (
+from dvsim.scenario.sampled import Column
+from dvsim.study.table import Cell, Table
+from dvsim.view import render_report, write_results
+from dvsim.view.drawing import unpacked
+from dvsim.view.groups import grouped
+from dvsim.view.html import csv_uri
+from dvsim.view.run_sentences import sentences, verdict_sentences
+from dvsim.view.run_tables import stages_table
+from dvsim.view.series import (
     POINTS_PER_TRACE,
     active,
     column_series,
@@ -33,8 +35,6 @@ from dvsim.report.series import (
     rate_drawing,
     smooth,
 )
-from dvsim.scenario.sampled import Column
-from dvsim.study.table import Cell, Table
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2

@@ -3,12 +3,12 @@
 import pytest
 
 from dvsim.contract.load import load
-from dvsim.report import render_report
-from dvsim.report.axes import Sweep
-from dvsim.report.result_page import report_page
-from dvsim.report.study_sentences import answer
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table
+from dvsim.view import render_report
+from dvsim.view.axes import Sweep
+from dvsim.view.result_page import report_page
+from dvsim.view.study_sentences import answer
 
 
 @pytest.fixture(scope="module")

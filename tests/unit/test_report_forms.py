@@ -10,9 +10,9 @@ from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import load_latency, recorded
 
 from dvsim.errors import DvsimError
-from dvsim.report import FORMATS, figure_svg, render_report, write_results
-from dvsim.report.result_page import report_page
-from dvsim.report.tidy import tidy
+from dvsim.view import FORMATS, figure_svg, render_report, write_results
+from dvsim.view.result_page import report_page
+from dvsim.view.tidy import tidy
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_an_ending_that_is_no_form_is_refused_before_anything_runs(tmp_path, mon
     from dvsim.cli.options import FORMS
     from dvsim.cli.report import report
     from dvsim.cli.run import run
-    from dvsim.report.file_formats import FORMATS
+    from dvsim.view.file_formats import FORMATS
 
     assert FORMS == FORMATS
     monkeypatch.chdir(tmp_path)

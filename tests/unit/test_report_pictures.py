@@ -13,13 +13,13 @@ from report_runs import published_set, steady_run, tcp_run, validation_of, vorte
 from dvsim.core.probe import Counter
 from dvsim.errors import ScenarioError
 from dvsim.kinds.rabbitmq.spec import PATHS
-from dvsim.report import render_report
-from dvsim.report.groups import grouped
-from dvsim.report.pipeline import MOST_LANES, Lane, Station, lanes_of, pipeline_drawing
-from dvsim.report.published import rows_as_printed
-from dvsim.report.quantiles import qq_drawings
-from dvsim.report.scaling import scaling_drawings
-from dvsim.report.sensitivity import sensitivity_drawings
+from dvsim.view import render_report
+from dvsim.view.groups import grouped
+from dvsim.view.pipeline import MOST_LANES, Lane, Station, lanes_of, pipeline_drawing
+from dvsim.view.published import rows_as_printed
+from dvsim.view.quantiles import qq_drawings
+from dvsim.view.scaling import scaling_drawings
+from dvsim.view.sensitivity import sensitivity_drawings
 
 
 def counted(run, **values):

@@ -14,13 +14,13 @@ from study_runs import claims_of, load_latency, recorded, saturation, scenario_o
 from test_report import Tags
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.report import render_report, write_results
-from dvsim.report.axes import Group, Sweep
-from dvsim.report.curves import curve_drawing, curve_drawings
-from dvsim.report.recorded import LETTERS
-from dvsim.report.spread import binned, spread_drawings
-from dvsim.report.study_sentences import answer
-from dvsim.report.study_tables import points_table, settings_table
+from dvsim.view import render_report, write_results
+from dvsim.view.axes import Group, Sweep
+from dvsim.view.curves import curve_drawing, curve_drawings
+from dvsim.view.recorded import LETTERS
+from dvsim.view.spread import binned, spread_drawings
+from dvsim.view.study_sentences import answer
+from dvsim.view.study_tables import points_table, settings_table
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import re
 import pytest
 from study_runs import load_latency
 
-from dvsim.report.axes import Sweep
-from dvsim.report.curves import curve_drawing
-from dvsim.report.study_sentences import answer
+from dvsim.view.axes import Sweep
+from dvsim.view.curves import curve_drawing
+from dvsim.view.study_sentences import answer
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def both():
         return made[kind]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dvsim.report.html.figure_scripts", lambda: "<script>draw()</script>")
+        patch.setattr("dvsim.view.html.figure_scripts", lambda: "<script>draw()</script>")
         yield pages
 
 

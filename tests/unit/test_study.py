@@ -21,14 +21,14 @@ from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_l
 from dvsim.kinds import study as studies
 from dvsim.kinds.switch.metrics import METRICS, SIDES
 from dvsim.kinds.switch.text import study_lines
-from dvsim.report import write_results
-from dvsim.report.axes import Sweep
-from dvsim.report.study_sentences import answer
-from dvsim.report.study_tables import points_table
 from dvsim.session import run_scenarios
 from dvsim.study import folder
 from dvsim.study.store import load_result
 from dvsim.table.result import flow_text
+from dvsim.view import write_results
+from dvsim.view.axes import Sweep
+from dvsim.view.study_sentences import answer
+from dvsim.view.study_tables import points_table
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
 

@@ -269,10 +269,10 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
     import dvsim
     from dvsim.kinds.rabbitmq.point_numbers import point_numbers
-    from dvsim.report.groups import grouped
-    from dvsim.report.run_tables import rates_of
     from dvsim.table.compare import side_by_side
     from dvsim.table.estimate import estimate
+    from dvsim.view.groups import grouped
+    from dvsim.view.run_tables import rates_of
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
     rate = estimate(run.rates.values())

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from manifests import changed
 
-from dvsim.report.html import html
-from dvsim.report.saturation import Offered, saturated, sentence
-from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
 from dvsim.study.sweep import by_point, prepare, run
 from dvsim.study.sweeps.grid import plan
+from dvsim.view.html import html
+from dvsim.view.saturation import Offered, saturated, sentence
+from dvsim.view.sweep_page import answer_sentences, curves, points_blocks, swept_page
 
 
 @cache

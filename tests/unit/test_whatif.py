@@ -11,17 +11,17 @@ from run_builder import samples, vortex_scenario
 
 from dvsim.contract.load import check_file, load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.report.blocks import Section
-from dvsim.report.markdown import markdown
-from dvsim.report.result_page import report_page
-from dvsim.report.terminal import lines
-from dvsim.report.whatif import answer_blocks
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers, sentence
 from dvsim.table.estimate import Change, estimate, ratio
+from dvsim.view.blocks import Section
+from dvsim.view.markdown import markdown
+from dvsim.view.result_page import report_page
+from dvsim.view.terminal import lines
+from dvsim.view.whatif import answer_blocks
 
 QUESTION = """\
 title = "What if?"

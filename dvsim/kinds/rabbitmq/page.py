@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from dvsim.report.groups import grouped
-from dvsim.report.series import POINTS_PER_TRACE, rate_drawing
 from dvsim.study.changes import changes_of
+from dvsim.view.groups import grouped
+from dvsim.view.series import POINTS_PER_TRACE, rate_drawing
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -11,9 +11,11 @@ from dvsim.kinds.workload.check import IDLE
 from dvsim.kinds.workload.graph import CALC, SEND
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.kinds.workload.text import answer
-from dvsim.report.blocks import Page, Section, commands, tables
-from dvsim.report.blocks import answer as answered
-from dvsim.report.drawing import (
+from dvsim.study.number_text import amount_text
+from dvsim.study.table import Cell, Table, number, table_of
+from dvsim.view.blocks import Page, Section, commands, tables
+from dvsim.view.blocks import answer as answered
+from dvsim.view.drawing import (
     BLUE,
     GREEN,
     ORANGE,
@@ -27,8 +29,6 @@ from dvsim.report.drawing import (
     scatter,
     tall,
 )
-from dvsim.study.number_text import amount_text
-from dvsim.study.table import Cell, Table, number, table_of
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
 SPENT = ("computing", "sending", "taking messages", "waiting")

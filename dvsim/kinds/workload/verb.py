@@ -137,7 +137,7 @@ def replay(
         _write(page, replayed[0])
     if report is not None:
         from dvsim.kinds.workload.page import replay_page
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(report, replay_page(replayed, typed_text()))
     if as_json:

@@ -20,10 +20,10 @@ from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
 from dvsim.evidence.lab.read import read_lab
-from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
-from dvsim.report.sensitivity import FILE as SENSITIVITY
 from dvsim.scenario import find
 from dvsim.scenario.reference import read_csv
+from dvsim.view.sensitivity import ENDS, ORDERS, sensitivity_drawings
+from dvsim.view.sensitivity import FILE as SENSITIVITY
 
 LAB_FILES = Path(__file__).parents[2] / "unit" / "lab_files"
 META = b"""\

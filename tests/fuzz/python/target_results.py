@@ -20,11 +20,11 @@ from dvsim.contract.find import kind_named
 from dvsim.contract.load import load
 from dvsim.errors import DvsimError
 from dvsim.evidence.validation import validate
-from dvsim.report import write_results
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run
 from dvsim.study.store import load_result
 from dvsim.table.result import Result
+from dvsim.view import write_results
 
 ASKED: Mapping[str, tuple[str, Sequence[str]]] = {
     "cards": ("h3/dv-8", ["workload.messages=2000"]),

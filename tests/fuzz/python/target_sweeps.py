@@ -18,12 +18,12 @@ from targets import Target
 
 from dvsim.cli.sweep_text import chosen, swept_lines
 from dvsim.errors import DvsimError
-from dvsim.report.html import write
-from dvsim.report.sweep_page import swept_page
 from dvsim.study.store import load_result
 from dvsim.study.sweep import by_point, prepare, run
 from dvsim.study.sweeps.grid import plan
 from dvsim.study.table import plain_lines
+from dvsim.view.html import write
+from dvsim.view.sweep_page import swept_page
 
 OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 
