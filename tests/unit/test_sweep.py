@@ -315,8 +315,8 @@ def test_without_ranges_every_weak_parameter_is_varied(desk):
     scenario = dvsim.load(desk / "tcp.toml")
     found = {one.key: one for one in ranges(scenario, [], 0.2)}
     assert "system.card.rate" in found and "system.broker.scatter" in found
-    assert found["system.publisher.publish"].along.at(0.0) == "36 us"
-    assert found["system.publisher.publish"].along.at(1.0) == "54 us"
+    assert found["system.publisher.publish"].at(0.0) == "36 us"
+    assert found["system.publisher.publish"].at(1.0) == "54 us"
     assert "system.publisher.run_spread" not in found  # it is zero
     assert "system.publisher.processes" not in found  # 2 ± 20 % is 2
 

@@ -88,7 +88,7 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
         mixed[:, number] = second[:, number]
         parts.append(mixed)
     return [
-        Point(tuple((r.key, r.along.at(share)) for r, share in zip(ranges, row, strict=True)))
+        Point(tuple((r.key, r.at(share)) for r, share in zip(ranges, row, strict=True)))
         for row in np.concatenate(parts).tolist()
     ]
 
