@@ -37,8 +37,11 @@ Kept = dict[str, dict[str, Any]]
 
 
 def entries() -> list[Entry]:
-    """Return everything that is run: campaigns only gather what has a file of its own."""
-    return [entry for entry in list_scenarios() if entry.kind != "campaign"]
+    """Return everything that is run: campaigns only gather what has a file of its own.
+
+    Rivals need a program that is not part of dvsim; their Data Vortex is a switch like others.
+    """
+    return [entry for entry in list_scenarios() if entry.kind not in ("campaign", "rivals")]
 
 
 def family(name: str) -> str:
