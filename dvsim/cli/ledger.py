@@ -69,7 +69,7 @@ def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
     from dvsim.evidence.text import claim_lines
 
     yield from (f"{sentence}." for sentence in (ledger, *ledger.weighed))
-    if ledger.goals.table:
+    if len(ledger.goals.table):
         yield ""
         yield goal_table(ledger.goals)
     yield ""
@@ -83,6 +83,6 @@ def _json(ledger: Ledger) -> str:
         "bases": ledger.bases,
         "edge": ledger.edge,
         "claims": [asdict(claim) for claim in ledger.claims],
-        "goals": [asdict(goal) for goal in ledger.goals.table],
+        "goals": ledger.goals.table.to_dict(orient="records"),
     }
     return json.dumps(content, allow_nan=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -121,7 +120,7 @@ def _validate(
     else:
         if options.scale not in (None, 1):
             slots = any(run.scenario.LENGTH == "slots" for run in runs)
-            unit = "slots" if slots and not validation.rows else "messages"
+            unit = "slots" if slots and not validation.judged else "messages"
             say(f"{unit} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options, verbose=verbose)
         for path in written:
@@ -173,8 +172,8 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
 def _print(
     validation: Validation, runs: Sequence[Run | Result], options: RunOptions, *, verbose: bool
 ) -> None:
+    from dvsim.evidence.goals import goals
     from dvsim.evidence.overview import miss_table, overview
-    from dvsim.evidence.published.goals import goals
     from dvsim.evidence.text import lines
 
     reached = goals(validation, [run.scenario for run in runs])
@@ -204,21 +203,22 @@ def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
 
 
 def _json(validation: Validation, runs: Sequence[Run | Result]) -> str:
-    from dvsim.evidence.published.goals import goals
-    from dvsim.evidence.validation import tallies
+    from dvsim.evidence.goals import goals
+    from dvsim.evidence.published import tallies
     from dvsim.table.manifest import asked_json
 
+    reached = goals(validation, [run.scenario for run in runs])
     content = {
         "runs": list(map(asked_json, runs)),
-        **asdict(validation),
-        "tallies": [asdict(tally) for tally in tallies(validation)],
-        "goals": [asdict(goal) for goal in goals(validation, [run.scenario for run in runs]).table],
+        **validation.table(),
+        "tallies": tallies(validation).to_dict(orient="records"),
+        "goals": reached.table.to_dict(orient="records"),
     }
     return json.dumps(content, allow_nan=False)
 
 
 def _require_half(validation: Validation) -> None:
-    from dvsim.evidence.validation import columns_passed
+    from dvsim.evidence.published import columns_passed
 
     columns = columns_passed(validation)
     if not columns and validation.claims:

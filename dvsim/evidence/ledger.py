@@ -17,7 +17,7 @@ from dvsim.contract.load import load, load_campaign
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
-from dvsim.evidence.published.goals import Goals, goals
+from dvsim.evidence.goals import Goals, goals
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
@@ -284,7 +284,7 @@ def _note(claim: ClaimVerdict) -> Iterator[str]:
 
 
 def _goals(ledger: Ledger) -> Iterator[str]:
-    if not ledger.goals.table:
+    if ledger.goals.table.empty:
         return
     yield from ("", "## What the model of the 2018 study was to reach", "")
     yield (
@@ -293,8 +293,8 @@ def _goals(ledger: Ledger) -> Iterator[str]:
     )
     yield ""
     rows = (
-        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "**missed**")
-        for item in ledger.goals.table
+        (*texts, "met" if met else "**missed**")
+        for *texts, met in ledger.goals.table.to_numpy().tolist()
     )
     yield from table(("goal", "wanted", "got", "floor", ""), rows)
 

@@ -73,22 +73,29 @@ def log_error(simulated: float, measured: float) -> float | None:
     return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
 
 
-def within(error: float | None, tolerance: float) -> bool:
-    """Return whether there is a logarithmic error and it is within a relative tolerance."""
-    return error is not None and abs(error) <= math.log1p(tolerance)
+def log_errors(simulated: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
+    """Return ln(simulated / measured) of many, not a number where one is not above zero."""
+    above = (np.asarray(simulated, np.float64), np.asarray(measured, np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((above[0] > 0) & (above[1] > 0), np.log(above[0] / above[1]), np.nan)
+
+
+def agree(
+    simulated: npt.ArrayLike, measured: npt.ArrayLike, tolerance: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers are others within a relative tolerance; only zero is near zero.
+
+    >>> agree([114.9, 115.1, 86.9, 0.0, 0.0, 1.0], [100.0, 100.0, 100.0, 0.0, 1.0, 0.0], 0.15)
+    array([ True, False, False,  True, False, False])
+    """
+    near = np.abs(log_errors(simulated, measured)) <= np.log1p(np.asarray(tolerance, np.float64))
+    zero = (np.asarray(measured) == 0) & (np.asarray(simulated) == 0)
+    return np.asarray(near | zero, dtype=np.bool_)
 
 
 def agrees(simulated: float, measured: float, tolerance: float) -> bool:
-    """Return whether a number is another within a relative tolerance; only zero is near zero.
-
-    >>> agrees(114.9, 100.0, 0.15), agrees(115.1, 100.0, 0.15), agrees(86.9, 100.0, 0.15)
-    (True, False, False)
-    >>> agrees(0.0, 0.0, 0.15), agrees(0.0, 1.0, 0.15), agrees(1.0, 0.0, 0.15)
-    (True, False, False)
-    """
-    if measured == 0 or simulated == 0:
-        return simulated == measured
-    return within(log_error(simulated, measured), tolerance)
+    """Return whether a number is another within a relative tolerance, see `agree`."""
+    return bool(agree(simulated, measured, tolerance))
 
 
 def logs_apart(groups: Iterable[Sequence[float]]) -> tuple[float | None, int]:

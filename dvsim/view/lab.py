@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dvsim.evidence.lab.compare import KINDS, MOMENTS
 from dvsim.evidence.lab.data import shown
+from dvsim.evidence.lab.judge import KINDS
 from dvsim.study.number_text import MISSING
 from dvsim.study.table import Cell, Table, mark, number, table_of, times
 from dvsim.view.basis import commands_of
@@ -21,13 +21,13 @@ from dvsim.view.blocks import commands as repeated
 from dvsim.view.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
 
 if TYPE_CHECKING:
-    from dvsim.evidence.lab.compare import Compared, Criterion, Row
     from dvsim.evidence.lab.data import LabData
-    from dvsim.evidence.lab.judge import Judged
+    from dvsim.evidence.lab.judge import Compared, Judged
     from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
+MOMENTS = ("mean", "std")
 MOST_FIGURES = 12  # cases that have figures of their own; tables have all
 
 
@@ -76,13 +76,13 @@ def _between(judged: Judged) -> list[Block]:
         own = judged.baseline
         means = (
             "through the fitted means"
-            if own.fitted_to == "fitted"
+            if own["fitted_to"] == "fitted"
             else "through all of these means, which it has therefore seen"
         )
         text = (
-            f"Baseline: over {own.cases} means the simulation has a mean |log error| of "
-            f"{own.simulated:.3f}, a naive law (a latency and bytes over a rate, {means}) "
-            f"{own.naive:.3f}."
+            f"Baseline: over {own['cases']} means the simulation has a mean |log error| of "
+            f"{own['simulated']:.3f}, a naive law (a latency and bytes over a rate, {means}) "
+            f"{own['naive']:.3f}."
         )
         blocks.append(Text(text))
     return blocks
@@ -90,12 +90,13 @@ def _between(judged: Judged) -> list[Block]:
 
 def _verdict_table(judged: Judged) -> Table:
     rows: list[list[str]] = []
-    by_case = {(item.what, item.kind): item for item in judged.criteria}
+    criteria: list[Any] = list(judged.criteria.itertuples())
+    by_case = {(item.what, item.kind): item for item in criteria}
     for case in judged.cases:
         cells = [_criterion(by_case.get((case.name, kind))) for kind in KINDS]
         rows.append([case.name, Cell(case.split, status=SPLITS[case.split]), *cells])
     for kind in ("ratio", "order"):
-        asked = [criterion for criterion in judged.criteria if criterion.kind == kind]
+        asked = [criterion for criterion in criteria if criterion.kind == kind]
         if asked:
             held = sum(criterion.passed for criterion in asked)
             word = "pass" if held == len(asked) else "fail"
@@ -109,14 +110,15 @@ def _verdict_table(judged: Judged) -> Table:
     )
 
 
-def _criterion(criterion: Criterion | None) -> Cell:
+def _criterion(criterion: Any) -> Cell:  # noqa: ANN401 - a row
     if criterion is None:
         return Cell(MISSING, status="info", raw="")
     word = "pass" if criterion.passed else "fail"
-    got = "" if criterion.got is None else f"{_percent(criterion.got)} ({criterion.statistic}) "
-    if criterion.kind == "empty" and criterion.got is not None:
+    known = not math.isnan(criterion.got)
+    got = f"{_percent(criterion.got)} ({criterion.statistic}) " if known else ""
+    if criterion.kind == "empty" and known:
         got = f"{100 * criterion.got:+.0f} points "
-    raw = word if criterion.got is None else criterion.got
+    raw = criterion.got if known else word
     return Cell(f"{got}{word}", "number", word, raw)
 
 
@@ -185,9 +187,10 @@ def _case(case: Compared, index: int) -> list[Block]:
 
 def _statistics(name: str, case: Compared) -> Table:
     factor, unit = shown(case.case.unit)
-    rows = sorted(case.rows, key=lambda row: row.statistic in MOMENTS)
+    items: list[Any] = list(case.rows.itertuples())
+    rows = sorted(items, key=lambda row: row.statistic in MOMENTS)
     cells = [_row(row, factor) for row in rows]
-    moments = {row.statistic: row for row in case.rows if row.statistic in MOMENTS}
+    moments = {row.statistic: row for row in items if row.statistic in MOMENTS}
     if len(moments) == len(MOMENTS) and min(moments["mean"].lab, moments["mean"].simulated) > 0:
         lab, own = (
             getattr(moments["std"], side) / getattr(moments["mean"], side)
@@ -205,46 +208,47 @@ def _statistics(name: str, case: Compared) -> Table:
     )
 
 
-def _row(row: Row, factor: float) -> list[str]:
+def _row(row: Any, factor: float) -> list[str]:  # noqa: ANN401
     verdict = MISSING if row.outside is None else "outside" if row.outside else "inside"
-    ends = (row.low, row.high, *(row.band or (None, None)))
+    ends = (row.low, row.high, row.band_low, row.band_high)
     return [
         row.statistic,
         *(number(x / factor) for x in (row.lab, row.simulated)),
         times(row.ratio),
-        MISSING if row.log_error is None else f"{row.log_error:+.3f}",
-        *(number(None if x is None else x / factor) for x in ends),
+        MISSING if math.isnan(row.log_error) else f"{row.log_error:+.3f}",
+        *(number(x / factor) for x in ends),
         verdict,
         mark(None if row.verdict == "info" else row.verdict == "pass"),
     ]
 
 
 def _distances(case: Compared, name: str) -> Table | None:
-    distances = case.distances
-    if distances is None:
+    if case.distances is None:
         return None
-    limit = None if distances.ks_limit is None else f"chance: up to {distances.ks_limit:.3f} (95 %)"
-    rows = [["Kolmogorov-Smirnov, at least", number(distances.ks), limit or "–"]]
-    if distances.g is not None:
-        text = f"{distances.g.freedom} degrees of freedom, chance {distances.g.p:.2g}"
-        rows.append(["G over the bins of the laboratory", number(distances.g.g), text])
-    if distances.wasserstein is not None:
+    ks, ks_limit, test, wasserstein, mean_log_error = case.distances.values()
+    limit = None if ks_limit is None else f"chance: up to {ks_limit:.3f} (95 %)"
+    rows = [["Kolmogorov-Smirnov, at least", number(ks), limit or "–"]]
+    if test is not None:
+        text = f"{test.freedom} degrees of freedom, chance {test.p:.2g}"
+        rows.append(["G over the bins of the laboratory", number(test.g), text])
+    if wasserstein is not None:
         rows.append(
             [
                 "Wasserstein, at least",
-                Cell(f"{distances.wasserstein:.1%}", "number", raw=distances.wasserstein),
+                Cell(f"{wasserstein:.1%}", "number", raw=wasserstein),
                 "of the measured mean",
             ]
         )
-    if distances.mean_log_error is not None:
-        factor = _percent(math.expm1(distances.mean_log_error))
-        rows.append(["mean |log error|", number(distances.mean_log_error), factor])
+    if mean_log_error is not None:
+        factor = _percent(math.expm1(mean_log_error))
+        rows.append(["mean |log error|", number(mean_log_error), factor])
     caption = "Distances that these statistics still allow; with thousands of samples any test "
     caption += "finds differences that nobody minds, so they inform and do not judge"
     return Table(["", "value", ""], rows, name=name, caption=caption)
 
 
 def _ratios(judged: Judged) -> Table:
+    items: list[Any] = list(judged.ratios.itertuples())
     rows = [
         {
             "": f"{ratio.above} over {ratio.below}",
@@ -253,7 +257,7 @@ def _ratios(judged: Judged) -> Table:
             "ratio": mark(ratio.ratio_ok),
             "order": Cell("–", status="info") if ratio.order_ok is None else mark(ratio.order_ok),
         }
-        for ratio in judged.ratios
+        for ratio in items
     ]
     caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
     return table_of("lab-ratios", caption, rows)
@@ -264,8 +268,8 @@ def _crossovers(judged: Judged) -> list[str]:
         return f"between {at[0]:,} and {at[1]:,} B" if at else "nowhere"
 
     return [
-        f"{cross.first} and {cross.second} cross {place(cross.lab)} in the laboratory, "
-        f"{place(cross.simulated)} in the simulation."
+        f"{cross['first']} and {cross['second']} cross {place(cross['lab'])} in the laboratory, "
+        f"{place(cross['simulated'])} in the simulation."
         for cross in judged.crossovers
     ]
 

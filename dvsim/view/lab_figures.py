@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.evidence.lab.compare import MEANS, Compared, Row, by_series
 from dvsim.evidence.lab.data import shown
+from dvsim.evidence.lab.judge import MEANS, Compared, by_series
 from dvsim.sheets.headings import share_of
 from dvsim.study.number_text import number_text
 from dvsim.view.drawing import (
@@ -32,8 +32,8 @@ POINTS = 400  # of a distribution function
 def qq_drawing(case: Compared, name: str) -> Drawing | None:
     """Draw measured order statistics over simulated ones; None with fewer than two above zero."""
     factor, unit = shown(case.case.unit)
-    rows = [row for row in case.rows if row.statistic not in {"mean", "std"}]
-    rows = [row for row in rows if row.lab > 0 and row.simulated > 0]
+    table = case.rows[~case.rows["statistic"].isin(["mean", "std"])]
+    rows: list[Any] = list(table[(table["lab"] > 0) & (table["simulated"] > 0)].itertuples())
     if len(rows) < 2:
         return None
     ends = [x / factor for row in rows for x in (row.lab, row.simulated)]
@@ -75,8 +75,8 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
     )
 
 
-def _band_trace(rows: Sequence[Row], factor: float) -> list[dict[str, Any]]:
-    known = [(row, row.band) for row in rows if row.band is not None]
+def _band_trace(rows: Sequence[Any], factor: float) -> list[dict[str, Any]]:
+    known = [(row, (row.band_low, row.band_high)) for row in rows if row.outside is not None]
     if not known:
         return []
     middles = [row.simulated / factor for row, _ in known]
@@ -127,8 +127,9 @@ def cdf_drawing(case: Compared, name: str) -> Drawing | None:
     )
 
 
-def _shares(case: Compared) -> list[tuple[Row, float]]:
-    shares = ((row, share_of(row.statistic)) for row in case.rows)
+def _shares(case: Compared) -> list[tuple[Any, float]]:
+    rows: list[Any] = list(case.rows.itertuples())
+    shares = ((row, share_of(row.statistic)) for row in rows)
     return [(row, share) for row, share in shares if share is not None]
 
 
@@ -143,12 +144,12 @@ def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:
     return drawings
 
 
-def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Row]]:
+def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Any]]:
     rows = [(case, case.row(*MEANS)) for case in cases]
     return [(case, row) for case, row in rows if row and min(row.lab, row.simulated) > 0]
 
 
-def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> Drawing:
+def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Any]]]) -> Drawing:
     factor, unit = shown(lines[0][0][0].case.unit)
     traces: list[dict[str, Any]] = []
     for index, line in enumerate(lines):

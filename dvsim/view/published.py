@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.study.number_text import MISSING
@@ -11,35 +12,34 @@ from dvsim.study.table import Cell, Table, mark, number, ratio, times
 from dvsim.view.groups import Entry, Group, size_text
 
 if TYPE_CHECKING:
-    from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+    from dvsim.evidence.verdicts import Validation
 
 STATISTICS = {"count": "samples", "mean": "mean", "empty": "empty share"}
 STATISTICS |= {f"{percent}%": f"p{percent}" for percent in (50, 75, 90, 95, 99)} | {"max": "max"}
 PRINTED = "as printed"
 
-Rows = Mapping[tuple[str, str, str], "Row"]
+Rows = Mapping[tuple[str, str, str], Any]
 """(scenario, column, statistic) -> the comparison as printed."""
 Published = Mapping[tuple[str, str, str], float]
 """(scenario, column, statistic) -> rate as the paper prints it."""
 
 
-def rows_as_printed(validation: Validation | None) -> dict[tuple[str, str, str], Row]:
+def rows_as_printed(validation: Validation | None) -> Rows:
     """Index the comparisons that count as the paper does."""
     if validation is None:
         return {}
+    rows: list[Any] = list(validation.rows.itertuples())
     return {
-        (row.scenario, row.column, row.statistic): row
-        for row in validation.rows
-        if row.reading == PRINTED
+        (row.scenario, row.column, row.statistic): row for row in rows if row.reading == PRINTED
     }
 
 
-def verdicts_on(entry: Entry, columns: Sequence[ColumnVerdict]) -> dict[str, ColumnVerdict]:
+def verdicts_on(entry: Entry, validation: Validation | None) -> dict[str, Any]:
     """Index the verdicts on the columns of one run."""
-    if not entry.judged:
+    if not entry.judged or validation is None:
         return {}
-    name = entry.run.scenario.name
-    return {item.column: item for item in columns if item.scenario == name}
+    items: list[Any] = list(validation.printed().itertuples())
+    return {item.column: item for item in items if item.scenario == entry.run.scenario.name}
 
 
 def published_values(rows: Rows) -> Published:
@@ -52,12 +52,11 @@ def statistics_table(group: Group, validation: Validation | None, rows: Rows) ->
 
     Without a validation there is nothing to stand beside, and only the simulated ones are shown.
     """
-    judged = () if validation is None else validation.columns
     spans = [("", 1)]
     head = ["statistic"]
     lines: list[list[Cell]] = [[Cell(text)] for text in STATISTICS.values()]
     for entry in group.entries:
-        verdicts = verdicts_on(entry, judged)
+        verdicts = verdicts_on(entry, validation)
         for column in entry.columns:
             verdict = verdicts.get(column)
             cells = [cells_of(entry, column, name, rows, verdict) for name in STATISTICS]
@@ -86,7 +85,11 @@ def statistics_table(group: Group, validation: Validation | None, rows: Rows) ->
 
 
 def cells_of(
-    entry: Entry, column: str, statistic: str, rows: Rows, verdict: ColumnVerdict | None
+    entry: Entry,
+    column: str,
+    statistic: str,
+    rows: Rows,
+    verdict: Any,  # noqa: ANN401 - a row
 ) -> tuple[Cell, Cell, Cell]:
     """Give published, simulated and ratio of one statistic."""
     simulated = number(entry.value(column, entry.reading, statistic))
@@ -120,12 +123,11 @@ def download(
 ) -> tuple[list[str], list[list[str | float]]]:
     """Give every statistic of a message size in both readings, with all digits, for the CSV."""
     head = ["scenario", "column", "reading", "statistic", "value", "low", "high"]
-    compared: dict[tuple[str, str, str, str], Row] = {}
+    compared: dict[tuple[str, str, str, str], Any] = {}
     if validation is not None:
         head += ["published_column", "published", "log_error", "tolerance", "verdict", "split"]
-        compared = {
-            (row.scenario, row.column, row.reading, row.statistic): row for row in validation.rows
-        }
+        items: list[Any] = list(validation.rows.itertuples())
+        compared = {(row.scenario, row.column, row.reading, row.statistic): row for row in items}
     lines: list[list[str | float]] = []
     for entry in group.entries:
         name = entry.run.scenario.name
@@ -136,7 +138,7 @@ def download(
             row = compared.get((name, column, text, statistic)) if entry.judged else None
             if row is not None:
                 line += [row.published_column, row.published]
-                line += ["" if value is None else value for value in (row.log_error, row.tolerance)]
+                line += ["" if isnan(value) else value for value in (row.log_error, row.tolerance)]
                 line += [row.verdict, row.split]
             elif validation is not None:
                 line += [""] * 6

@@ -28,7 +28,7 @@ from dvsim.view.groups import Entry, Group, paths_of, size_text
 from dvsim.view.published import Published, Rows, verdicts_on
 
 if TYPE_CHECKING:
-    from dvsim.evidence.verdicts import Row, Validation
+    from dvsim.evidence.verdicts import Validation
 
 STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 
@@ -189,14 +189,14 @@ def qq_drawings(
 
 def columns_of(
     groups: Sequence[Group], validation: Validation, rows: Rows, path: Path
-) -> list[tuple[str, int, list[Row]]]:
+) -> list[tuple[str, int, list[Any]]]:
     """Give each judged column: its name, the number of its size, its statistics above zero."""
     lines = []
     for number, group in enumerate(groups):
         for entry in group.entries:
             if entry.path != path:
                 continue
-            for column in verdicts_on(entry, validation.columns):
+            for column in verdicts_on(entry, validation):
                 chosen = [
                     row
                     for statistic in STATISTICS
@@ -210,20 +210,20 @@ def columns_of(
 
 
 def qq_drawing(
-    lines: Sequence[tuple[str, int, list[Row]]], name: str, title: str, unit: str
+    lines: Sequence[tuple[str, int, list[Any]]], name: str, title: str, unit: str
 ) -> Drawing:
     """Draw the statistics of some columns on two equal logarithmic axes."""
     every = [row for _, _, rows in lines for row in rows]
     low = min(min(row.published, row.simulated) for row in every) / 1.5
     high = max(max(row.published, row.simulated) for row in every) * 1.5
-    judged = [row for row in every if row.verdict != "info" and row.tolerance is not None]
-    widest = max((row.tolerance or 0.0 for row in judged), default=0.0)
+    judged = [row for row in every if row.verdict != "info"]
+    widest = max((row.tolerance for row in judged), default=0.0)
     traces: list[dict[str, Any]] = [*band_traces(low, high, widest)]
     traces += [column_trace(label, number, rows) for label, number, rows in lines]
     x = log_axis(low, high) | {"title": f"published, {unit}"}
     y = log_axis(low, high) | {"title": f"simulated, {unit}"}
     passed = sum(row.verdict == "pass" for row in judged)
-    worst = max(every, key=lambda row: abs(row.log_error or 0.0))
+    worst = max(every, key=lambda row: abs(row.log_error))
     text = (
         f"{passed} of {len(judged)} statistics with a declared tolerance are within it; the "
         f"furthest from the line is {worst.statistic} of {size_text(worst.message_bytes)} "
@@ -258,7 +258,7 @@ def band_traces(low: float, high: float, tolerance: float) -> list[dict[str, Any
     ]
 
 
-def column_trace(label: str, number: int, rows: Sequence[Row]) -> dict[str, Any]:
+def column_trace(label: str, number: int, rows: Sequence[Any]) -> dict[str, Any]:
     """Return the statistics of one column: colour and mark by size, filled where held out."""
     hollow = "-open" * (rows[0].split == "fitted")
     values = [row.simulated for row in rows]

@@ -191,7 +191,7 @@ def _compared(groups: Sequence[Group], validation: Validation | None) -> Section
         )
         for group in groups
     ]
-    if validation is None or not validation.columns:
+    if validation is None or not validation.judged:
         text = "Without published data beside them there is no verdict on these numbers."
         return Section("comparison", "Statistics", [Text(text), *statistics])
     text = (

@@ -33,7 +33,7 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
     """
     rivals = contests([entry.run for group in groups for entry in group.entries])
     printed = contests_as_printed(groups)
-    compared = validation is not None and bool(validation.columns)
+    compared = validation is not None and validation.judged
     return [
         *([contest_text(rivals)] if rivals else single_sentences(groups)),
         *(printed_sentences(printed, groups) if printed else pieces_sentences(groups)),
@@ -47,32 +47,31 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
 
 def verdict_sentences(validation: Validation | None) -> list[str]:
     """Count the columns that pass, fitted and held out apart."""
-    if validation is None or not validation.columns:
+    if validation is None or not validation.judged:
         return []
-    columns = validation.columns
-    passed = sum(item.passed for item in columns)
+    columns = validation.printed()
+    passed = columns["passed"].sum()
     parts = []
     for split, text in (("fitted", "fitted to"), ("held out", "held out")):
-        chosen = [item for item in columns if item.split == split]
-        if chosen:
-            parts.append(f"{sum(item.passed for item in chosen)} of the {len(chosen)} {text}")
+        chosen = columns["passed"][columns["split"] == split]
+        if len(chosen):
+            parts.append(f"{chosen.sum()} of the {len(chosen)} {text}")
     fit = " Where a fitted column passes, that is a fit, not a prediction."
     return [
         f"{passed} of {len(columns)} published columns are reproduced within the tolerances "
         f"declared beforehand: {' and '.join(parts)}."
-        + (fit if any(item.split == "fitted" for item in columns) else ""),
+        + fit
+        * bool((columns["split"] == "fitted").any()),
         *shortened_sentences(validation),
     ]
 
 
 def shortened_sentences(validation: Validation) -> list[str]:
     """Say so if the runs are much shorter than what they are compared with."""
-    counts = [
-        row.simulated / row.published
-        for row in validation.rows
-        if row.statistic == "count" and row.reading == "as printed" and row.published
-    ]
-    share = max(counts, default=1.0)
+    rows = validation.rows
+    counts = rows[(rows["statistic"] == "count") & (rows["reading"] == "as printed")]
+    counts = counts[counts["published"] > 0]
+    share = (counts["simulated"] / counts["published"]).max() if len(counts) else 1.0
     if share >= SHORT:
         return []
     part = "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"

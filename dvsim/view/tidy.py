@@ -16,7 +16,7 @@ from dvsim.table.result import Result
 from dvsim.view.published import PRINTED
 
 if TYPE_CHECKING:
-    from dvsim.evidence.verdicts import Row, Validation
+    from dvsim.evidence.verdicts import Validation
 
 KEYS = ["scenario", "backend", "seed", "replications", "version"]
 JUDGED = ["published", "tolerance", "verdict", "split"]
@@ -46,7 +46,7 @@ def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.D
         values = [result.scenario.name, *asked]
         for index, (name, value) in enumerate(zip(KEYS, values, strict=True)):
             table.insert(index, name, [value] * len(table))
-        for run in own if validation is not None and validation.rows else ():
+        for run in own if validation is not None and validation.judged else ():
             judge = judged.get(run.scenario.name) is run and run.backend != "emu"
             table = with_verdicts(table, run.scenario.readings[0], validation if judge else None)
         parts.append(table)
@@ -55,21 +55,15 @@ def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.D
 
 def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) -> pd.DataFrame:
     """Set published values and verdicts beside the estimates; `own` is what the source counts."""
-    rows = () if validation is None else validation.rows
-    published_of: dict[tuple[str, ...], Row] = {
-        (row.scenario, row.column, row.reading, row.statistic): row for row in rows
-    }
-    readings = [PRINTED if reading == own else "as messages" for reading in table["reading"]]
-    keys = zip(table["scenario"], table["column"], readings, table["statistic"], strict=True)
-    verdicts = [published_of.get(key) for key in keys]
-    return table.assign(
-        published=[math.nan if row is None else row.published for row in verdicts],
-        tolerance=[
-            math.nan if row is None or row.tolerance is None else row.tolerance for row in verdicts
-        ],
-        verdict=["" if row is None else row.verdict for row in verdicts],
-        split=["" if row is None else row.split for row in verdicts],
-    )
+    if validation is None:
+        return table.assign(published=math.nan, tolerance=math.nan, verdict="", split="")
+    keys = ["scenario", "column", "reading", "statistic"]
+    names = {own: PRINTED}
+    rows = validation.rows[[*keys, *JUDGED]].rename(columns={"reading": "as"})
+    beside = table.assign(**{"as": [names.get(one, "as messages") for one in table["reading"]]})
+    keys = ["scenario", "column", "as", "statistic"]
+    joined = beside.merge(rows, on=keys, how="left").drop(columns="as")
+    return joined.fillna({"verdict": "", "split": ""})
 
 
 def to_csv(table: pd.DataFrame) -> bytes:

@@ -3,13 +3,15 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from dvsim.cli import validate as module
 from dvsim.cli.validate import validate
 from dvsim.errors import CriterionFailed, ScenarioError
-from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.evidence.published import ROW
+from dvsim.evidence.verdicts import Validation
 
 SMALL = ["--scale", "0.0005", "--replications", "1", "--workers", "1"]
 
@@ -77,7 +79,7 @@ def test_json_is_one_object(folder):
     content = json.loads(result_of(folder, "h3/fdr-8", "--json"))
     assert len(content["rows"]) == 20
     assert [run["scenario"] for run in content["runs"]] == ["h3/fdr-8"]
-    assert set(content["rows"][0]) == set(Row.__dataclass_fields__)
+    assert set(content["rows"][0]) == {*ROW, "log_error", "verdict"}
     assert len(content["claims"]) == 25
     assert content["tallies"]
 
@@ -106,13 +108,8 @@ def test_a_campaign_without_published_figures_is_a_mistake(folder):
 
 
 def validation_of(*passed):
-    column = ColumnVerdict("s", "r1", "p", "held out", True, None, True, True)
-    columns = tuple(
-        ColumnVerdict(**{**vars(column), "column": str(number), "passed": good})
-        for number, good in enumerate(passed)
-    )
-    row = Row("s", "r1", "p", "t", 8, "mean", "as printed", 1, 1, 1, 1, 0, 0.1, "pass", "held out")
-    return Validation((row,), (), columns)
+    columns = [{"transport": "t", "reading": "as printed", "passed": good} for good in passed]
+    return Validation(columns=pd.DataFrame(columns))
 
 
 def test_strict_wants_half_of_the_columns():

@@ -5,7 +5,7 @@ import pandas as pd
 from manifests import manifest_of
 
 from dvsim.core.probe import Counter
-from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.kinds.rabbitmq.spec import Scenario, System
 from dvsim.scenario.sampled import Column, Probe, Tolerance, Workload
 from dvsim.scenario.types import Card, Parameter
@@ -186,35 +186,37 @@ def validation_of(runs, fitted=("r1",), failing=()):
             for statistic in ("count", "mean", *QUANTILES):
                 found = table.loc[(column, reading, statistic)]
                 rows.append(
-                    Row(
-                        scenario=run.scenario.name,
-                        column=column,
-                        published_column=f"pub-{column}",
-                        transport="data-vortex" if vortex else "fdr-ipoib",
-                        message_bytes=run.scenario.workload.message_bytes,
-                        statistic=statistic,
-                        reading="as printed",
-                        published=found["value"] * 1.1,
-                        simulated=found["value"],
-                        low=found["low"],
-                        high=found["high"],
-                        log_error=-0.095 if found["value"] else None,
-                        tolerance=0.15,
-                        verdict="pass" if passed else "fail",
-                        split=split,
-                    )
+                    {
+                        "scenario": run.scenario.name,
+                        "column": column,
+                        "published_column": f"pub-{column}",
+                        "transport": "data-vortex" if vortex else "fdr-ipoib",
+                        "message_bytes": run.scenario.workload.message_bytes,
+                        "statistic": statistic,
+                        "reading": "as printed",
+                        "published": found["value"] * 1.1,
+                        "simulated": found["value"],
+                        "low": found["low"],
+                        "high": found["high"],
+                        "log_error": -0.095 if found["value"] else np.nan,
+                        "tolerance": 0.15,
+                        "verdict": "pass" if passed else "fail",
+                        "split": split,
+                    }
                 )
             columns.append(
-                ColumnVerdict(
-                    scenario=run.scenario.name,
-                    column=column,
-                    published_column=f"pub-{column}",
-                    split=split,
-                    mean_ok=passed,
-                    empty_ok=True if vortex else None,
-                    quantiles_ok=True,
-                    passed=passed,
-                )
+                {
+                    "scenario": run.scenario.name,
+                    "column": column,
+                    "published_column": f"pub-{column}",
+                    "transport": "data-vortex" if vortex else "fdr-ipoib",
+                    "reading": "as printed",
+                    "split": split,
+                    "mean_ok": passed,
+                    "empty_ok": True if vortex else None,
+                    "quantiles_ok": True,
+                    "passed": passed,
+                }
             )
     claims = tuple(
         ClaimVerdict(
@@ -232,7 +234,8 @@ def validation_of(runs, fitted=("r1",), failing=()):
             ("confirmed", "confirmed", "refuted", "not reproduced"), start=1
         )
     )
-    return Validation(tuple(rows), claims, tuple(columns))
+    unknown = {"empty_share": np.nan, "empty_low": np.nan, "empty_high": np.nan}
+    return Validation(claims, pd.DataFrame(rows), pd.DataFrame(columns).assign(**unknown))
 
 
 def published_set():

@@ -78,12 +78,10 @@ def recorded(packets=60, slots=40, **texts):
 def claims_of(*verdicts):
     """A validation with nothing but claims."""
     return Validation(
-        (),
         tuple(
             ClaimVerdict(
                 f"DV-{number}", "abstract", "a claim", "", "5 hops", "5.0", verdict, "", "dvsim run"
             )
             for number, verdict in enumerate(verdicts, start=1)
-        ),
-        (),
+        )
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from claim_sources import H3, SENT_SIZES, SIZES
 from run_builder import (
@@ -369,7 +370,7 @@ def test_paging_slows_the_broker(paged, before, during, confirmed):
 
 def test_counters_of_a_kind_of_component_do_not_include_others():
     run = vortex(8, 1, counted={("card.1", "n"): 1, ("card.2", "n"): 2, ("cardinal", "n"): 9})
-    evidence = Evidence({"h3/dv-8": run}, ())
+    evidence = Evidence({"h3/dv-8": run}, pd.DataFrame())
     assert evidence.counters("h3/dv-8", "card", "n") == {"card.1": 1, "card.2": 2}
     with pytest.raises(Missing, match=r"no counter card m in h3/dv-8"):
         evidence.counters("h3/dv-8", "card", "m")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from claim_sources import H3, SIZES
 from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vortex_scenario
@@ -11,6 +12,7 @@ from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Finding
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
+from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import Card, Parameter
 from dvsim.study.number_text import four_digits
@@ -167,7 +169,7 @@ def test_a_moving_average_is_told_with_its_quantile_and_the_mean_of_active_polls
 
 
 def test_books_that_were_not_kept_are_missing():
-    evidence = Evidence({"h3/dv-8": vortex(8, 1, counted={("card.1", "sent"): 1})}, ())
+    evidence = Evidence({"h3/dv-8": vortex(8, 1, counted={("card.1", "sent"): 1})}, pd.DataFrame())
     with pytest.raises(Missing, match=r"^no counter conservation in h3/dv-8$"):
         evidence.conservation("h3/dv-8")
 
@@ -210,13 +212,13 @@ def test_the_parts_of_the_text_have_titles_and_an_empty_line_between_them():
         "Claims",
         "Tallies",
     ]
-    alone = replace(validation, rows=(), columns=(), columns_as_messages=())
+    alone = Validation(validation.claims)
     assert next(plain_lines(lines(alone))) == "Claims"
 
 
 def test_what_the_published_statistics_leave_open_is_told_from_low_to_high():
     runs = [vortex(256, 1000), steady_tcp(replace(tcp_scenario(256), tolerance=LOOSE), 1000)]
-    evidence = Evidence({run.scenario.name: run for run in runs}, ())
+    evidence = Evidence({run.scenario.name: run for run in runs}, pd.DataFrame())
     low, high = evidence.allowed("h3/dv-256")
     published = evidence.published_mean("h3/fdr-256")
     low, high = (four_digits(value / published) for value in (low, high))

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from claim_sources import every_claim
 from click.testing import CliRunner
@@ -14,8 +15,8 @@ from dvsim.cli.main import cli
 from dvsim.contract.load import load
 from dvsim.evidence.claims import sources
 from dvsim.evidence.claims.decide import named_claims
+from dvsim.evidence.goals import Goals
 from dvsim.evidence.ledger import COMMAND, Ledger, page, write_page
-from dvsim.evidence.published.goals import Goals
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 
@@ -38,7 +39,7 @@ CLAIMS = (
     claim("ZMQ-17", campaign="zeromq", basis="fitted", fitted_to=("client decode",)),
     claim("DV-7", campaign="switch", basis="by definition", interval="exact"),
 )
-LEDGER = Ledger(Validation((), CLAIMS, ()), Goals((), (), ()))
+LEDGER = Ledger(Validation(CLAIMS), Goals(pd.DataFrame(), pd.DataFrame()))
 
 
 def test_the_first_line_of_the_page_is_the_tally():

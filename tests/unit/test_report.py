@@ -137,11 +137,9 @@ def test_the_verdict_counts_columns_by_what_they_were_used_for():
 def test_a_comparison_of_short_runs_says_so():
     run = vortex_run()
     validation = validation_of([run])
-    rows = [
-        replace(row, published=row.simulated * 50) if row.statistic == "count" else row
-        for row in validation.rows
-    ]
-    said = verdict_sentences(replace(validation, rows=tuple(rows)))
+    rows, counts = validation.rows, validation.rows["statistic"] == "count"
+    rows = rows.assign(published=rows["published"].where(~counts, rows["simulated"] * 50))
+    said = verdict_sentences(replace(validation, rows=rows))
     assert len(verdict_sentences(validation)) == 1
     assert said[1].startswith("These runs are short: they have 2 % of the published samples")
 

@@ -129,7 +129,7 @@ def test_qq_holds_each_published_statistic_above_zero_once():
         ]
         said = [
             (row.published, row.simulated)
-            for row in validation.rows
+            for row in validation.rows.itertuples()
             if row.transport == transport and row.statistic != "count" and row.simulated > 0
         ]
         assert np.array(sorted(drawn)) == pytest.approx(np.array(sorted(said)))

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.evidence.claims.study_figures import Estimate, Missing, StudyFigures
-from dvsim.evidence.published.compare import Estimates, readings
 from dvsim.evidence.statistics import active_rate_bounds
-from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.scenario.reference import published
 from dvsim.scenario.types import Card
 from dvsim.study.run import Run
@@ -25,6 +23,7 @@ from dvsim.study.summary import (
     moving_average,
     over_replications,
 )
+from dvsim.table import estimate as table
 from dvsim.table.result import Result
 
 __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
@@ -32,6 +31,7 @@ __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 MOVING_AVERAGE = 50  # active polls; the source smooths its plots without saying over how many
 
 
+Estimates = Mapping[tuple[str, str, str], table.Estimate]
 Replicated = tuple[int, float]
 """The number of a replication, and its value."""
 
@@ -41,7 +41,7 @@ class Evidence(StudyFigures):
 
     Args:
         runs: By scenario name.
-        columns: The judged columns of those runs, as printed.
+        columns: The judged columns of those runs, see `dvsim.evidence.published.compare`.
         studies: By scenario name.
         emulated: Emulated runs by scenario name, of the claims that a simulation cannot decide.
         emulated_by: What to type to get them, or None where there are none.
@@ -50,7 +50,7 @@ class Evidence(StudyFigures):
     def __init__(
         self,
         runs: Mapping[str, Run],
-        columns: Iterable[ColumnVerdict],
+        columns: pd.DataFrame,
         studies: Mapping[str, Result] | None = None,
         emulated: Mapping[str, Run] | None = None,
         emulated_by: str | None = None,
@@ -59,7 +59,7 @@ class Evidence(StudyFigures):
         self.runs = dict(runs)
         self.emulated = dict(emulated or {})
         self.emulated_by = emulated_by
-        self._columns = tuple(columns)
+        self._columns = columns
         self._smoothed = cache(self._smoothed_of)
         self._quantiles = cache(self._quantiles_of)
         self._estimates = cache(self._estimates_of)
@@ -108,9 +108,11 @@ class Evidence(StudyFigures):
 
     def fit(self, scenarios: Iterable[str]) -> tuple[int, int]:
         """Return how many published columns of these scenarios are reproduced, and of how many."""
-        names = set(scenarios)
-        judged = [column.passed for column in self._columns if column.scenario in names]
-        return sum(judged), len(judged)
+        if self._columns.empty:
+            return 0, 0
+        own = self._columns["scenario"].isin(set(scenarios))
+        judged = self._columns[own & (self._columns["reading"] == "as printed")]["passed"]
+        return int(judged.sum()), len(judged)
 
     def mean(self, scenario: str, reading: str = "messages") -> float:
         """Return the mean rate over all samples in 1/s, averaged over the columns."""
@@ -202,7 +204,7 @@ class Evidence(StudyFigures):
 
     def printed(self, scenario: str) -> str:
         """Return what the simulation counts where the source says messages."""
-        return readings(self.runs[scenario].scenario)["as printed"]
+        return self.runs[scenario].scenario.readings[0]
 
     def receivers(self, scenario: str) -> int:
         """Return the number of broker nodes that own a queue."""

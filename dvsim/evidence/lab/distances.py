@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
 FEW = 5.0  # expected samples that a bin of the G-test needs
 
 
-@dataclass(frozen=True)
-class GTest:
+class GTest(NamedTuple):
     """A likelihood-ratio test: G, degrees of freedom, and the chance of a larger G."""
 
     g: float
