@@ -28,6 +28,9 @@ def made_text(known: Emulated) -> str:
         )
     else:
         parts.append(f"at {', '.join(asked.urls or [])}")
+    if asked.bridge is not None:
+        own = asked.bridge
+        parts.append(f"bridge {own.command}{f' ({own.version})' * bool(own.version)}")
     if asked.hosts is not None:
         parts.append(f"cards on {asked.hosts}")
     text = f"emulated: {', '.join(parts)}; {asked.promise}"

@@ -275,7 +275,7 @@ def names_of(results: Sequence[Run | Result]) -> list[str]:
             name = result.name
         else:
             changes = changes_of(result.scenario)
-            name = changes.name + ", emulated" * (result.manifest.backend == "emu")
+            name = changes.name + result.manifest.emulated_text
             length = f"{changes.length:.3g} of its {result.scenario.LENGTH}"
         names.append(name)
         version = f"version {result.manifest.version}"

@@ -110,6 +110,14 @@ class Member(Host):
     clock_error_ns: Whole
 
 
+class Bridge(_Part):
+    """A bridge of the user's: how it is started, and SHA-256 of its files."""
+
+    command: str
+    version: str
+    files: dict[str, str]
+
+
 class Question(_Part):
     """What else the answer of an emulated run depends on: whose brokers, and the promise."""
 
@@ -120,6 +128,7 @@ class Question(_Part):
     broker_hosts: list[str] | None = None
     promise: str
     traced: bool | None = None
+    bridge: Bridge | None = None
 
 
 class Emulated(_Part):
@@ -202,6 +211,14 @@ class Manifest(_Part):
         return (
             None if self.emulated is None else self.emulated.question.model_dump(exclude_none=True)
         )
+
+    @property
+    def emulated_text(self) -> str:
+        """What follows the name of an emulated result, with the bridge if it was the user's."""
+        if self.emulated is None:
+            return ""
+        own = self.emulated.question.bridge
+        return ", emulated" if own is None else f", emulated with {own.command}"
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON types."""

@@ -83,7 +83,7 @@ def size_text(size: int) -> str:
 def transport_text(run: Run) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
-    return f"{system.path.label}, emulated" if run.backend == "emu" else system.label
+    return (system.path if run.backend == "emu" else system).label + run.manifest.emulated_text
 
 
 def set_text(run: Run) -> str:
@@ -105,7 +105,7 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
         for run, point in zip(runs, varied, strict=True)
     ]
     if len(set(labels)) < len(labels):
-        labels = [f"{run.scenario.name}{', emulated' * (run.backend == 'emu')}" for run in runs]
+        labels = [run.scenario.name + run.manifest.emulated_text for run in runs]
     seen: dict[str, int] = {}
     unique = []
     for label in labels:

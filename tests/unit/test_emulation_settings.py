@@ -176,7 +176,7 @@ def test_the_environment_of_a_shell_names_brokers_and_credentials(tmp_path, monk
     from dvsim.cli.emulation import _chosen
 
     def chosen(backend="emu", clusters=None):
-        hosts = dict.fromkeys(("hosts", "broker_hosts", "launch_with", "interface"))
+        hosts = dict.fromkeys(("hosts", "broker_hosts", "launch_with", "interface", "bridge"))
         return _chosen(backend, (), None, clusters, None, at_least_once=False, **hosts)
 
     path = tmp_path / "credentials"

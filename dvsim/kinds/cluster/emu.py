@@ -65,6 +65,8 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
     if emulation.clusters != CLUSTERS:
         yield Argument("clusters").fault("a scenario of kind cluster is one cluster")
     yield from emulation.hosts.faults(name, 0, 0) if emulation.hosts is not None else ()
+    if emulation.bridge is not None:
+        yield Argument("bridge").fault("a scenario of kind cluster has no bridge")
     if emulation.traces is not None:
         yield Argument("trace").fault("clients of a cluster leave none; backend sim has one")
     for point in range(len(scenario.points)):

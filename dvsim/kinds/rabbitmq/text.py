@@ -78,7 +78,7 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
     rows = []
     for run in runs:
         value, half = estimate_texts(run.rate.value, run.rate.half)
-        row = [changes_of(run.scenario).name + ", emulated" * (run.backend == "emu")]
+        row = [changes_of(run.scenario).name + run.manifest.emulated_text]
         row += [format_value(run.scenario.workload.message_bytes, "size"), value, half or "-"]
         row.append(amount_text(run.payload_rate.value, unit="B/s"))
         if pairs:
