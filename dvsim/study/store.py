@@ -17,7 +17,7 @@ it is named by, was changed by hand: it is neither believed nor replaced until t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ import pandas as pd
 from dvsim.contract.find import DEFAULT, kind_named, kind_of
 from dvsim.contract.kind import EMULATED, How, Kind
 from dvsim.errors import ScenarioError
+from dvsim.scenario.find import is_file
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
@@ -60,15 +61,35 @@ def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
     Raises:
         RunFailed: If the folder of the question is there, but is not a good answer to it.
     """
-    folder = folder_of(how, out, scenario)
+    folder, kind = folder_of(how, out, scenario), kind_of(scenario)
+    found = kept_tables(folder, how, scenario, list(kind.tables))
+    return None if found is None else _result(folder, *found, scenario)
+
+
+def kept_tables(
+    folder: Path, how: How, scenario: Spec, names: Sequence[str]
+) -> tuple[Manifest, dict[str, pd.DataFrame]] | None:
+    """Return the manifest and some tables of what is kept in the folder of a question.
+
+    The scenario is compared by its bytes, which is as good as reading it and much quicker.
+
+    Returns:
+        tuple or None: None if nothing is kept.
+
+    Raises:
+        RunFailed: If the folder is there, but is not a good answer to the question.
+    """
     if not is_there(folder):
         return None
-    result = load_result(folder)
-    made = result.manifest
-    identity = (made.version, result.seed, made.backend, made.question)
-    if result.scenario != scenario or identity != _asked(how, scenario):
+    manifest = read_manifest(folder)
+    text = read_checked(folder, SCENARIO, manifest)
+    identity = (manifest.version, manifest.seed, manifest.backend, manifest.question)
+    if text != to_toml(scenario).encode() or identity != _asked(how, scenario):
         raise another(folder)
-    return result
+    for name in manifest.files:
+        if not is_file(folder / name):
+            raise broken(folder, f"{name} is missing")
+    return manifest, _read(folder, manifest, scenario, names)
 
 
 def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] | None]:
@@ -176,32 +197,46 @@ def load_result(folder: Path) -> Run | Result:
         return load_swept(folder, manifest)
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)
-    data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}
     check_name(folder, text, manifest)
     scenario = load_kept(folder, SCENARIO, manifest)
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
+    tables = _read(folder, manifest, scenario, list(kind.tables))
+    return _result(folder, manifest, tables, scenario)
+
+
+def _read(
+    folder: Path, manifest: Manifest, scenario: Spec, names: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    kind = kind_of(scenario)
+    data = {name: read_checked(folder, _file(name), manifest) for name in names}
     try:
-        tables = {name: from_parquet(data[name], cols) for name, cols in kind.tables.items()}
+        tables = {name: from_parquet(data[name], kind.tables[name]) for name in names}
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
         rows = [table["replication"] for table in tables.values() if "replication" in table]
         asked, there = manifest.replications, pd.concat(rows).unique()
         if not (there.size == asked == max(there, default=0) and min(there) == 1):
             raise ValueError(f"it says {asked} replications, its tables have {there.size}")
-        result: Run | Result = kind.result(
-            scenario=scenario,
-            seed=manifest.seed,
-            replications=asked,
-            folder=folder,
-            manifest=manifest,
-            **tables,
-        )
-        return result
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
+    return tables
+
+
+def _result(
+    folder: Path, manifest: Manifest, tables: Mapping[str, pd.DataFrame], scenario: Spec
+) -> Run | Result:
+    known = {"folder": folder, "manifest": manifest, "scenario": scenario}
+    times = manifest.replications
+    try:
+        result: Run | Result = kind_of(scenario).result(
+            seed=manifest.seed, replications=times, **known, **tables
+        )
+    except ValueError as error:
+        raise broken(folder, str(error)) from error
+    return result
 
 
 def _kind(folder: Path, manifest: Manifest, text: bytes) -> Kind:
