@@ -148,7 +148,8 @@ struct port {
     vic_message_t *messages;
     struct vic_attr attr;
     unsigned domains;
-    int ended; /* FI_E… of all transfers from now on; 0 */
+    int ended;  /* FI_E… of all transfers from now on; 0 */
+    bool alone; /* all others have ended as programs do: only what this card sends to itself can still come */
     struct endpoint *endpoint[ENDPOINTS];
     struct memory *memory;
     uint64_t next_key;
@@ -183,6 +184,7 @@ void port_done(struct transfer *transfer, int error);
 uint32_t port_slot(struct transfer *transfer); /* UINT32_MAX: no memory */
 void port_drop(struct endpoint *ep);        /* what it still sends and waits for */
 uint64_t port_ms(void);
+int port_over(void); /* FI_E… of whoever waits for more, as nothing comes any more; 0 */
 
 /* ---- ep/ */
 
@@ -217,6 +219,7 @@ void match_begin(struct stream *stream, uint32_t card); /* the head of a message
 void match_end(struct stream *stream, uint32_t card);   /* all of it has */
 ssize_t match_cancel(struct endpoint *ep, void *context);
 void match_drop(struct endpoint *ep, int error); /* receives end with it; 0: without a completion */
+void match_alone(struct endpoint *ep); /* those that waited for other cards fail; a buffer for several waits for nobody */
 
 /* ---- rma/ */
 

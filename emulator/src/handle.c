@@ -16,6 +16,7 @@
 #include "race.h"
 #include "seat.h"
 #include "slab.h"
+#include "timed/timed.h"
 #include "wait.h"
 #include "watch.h"
 
@@ -33,9 +34,22 @@ static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct call_mark *marks; /* of all threads that have called */
 static pthread_key_t at_thread_end;
 
+/* The hooks of timed mode write marks themselves: a thread that waits here is not for them. */
+static void lock_marks(void)
+{
+    timed_come();
+    pthread_mutex_lock(&marks_lock);
+}
+
+static void unlock_marks(void)
+{
+    pthread_mutex_unlock(&marks_lock);
+    timed_go();
+}
+
 static void unlink_mark(void *mark)
 {
-    pthread_mutex_lock(&marks_lock);
+    lock_marks();
     struct call_mark **at = &marks;
     while (*at != mark) {
         at = &(*at)->next;
@@ -43,7 +57,7 @@ static void unlink_mark(void *mark)
     *at = call_mark.next;
     call_mark.linked = false; /* a destructor that is called after this one may call again, and links it anew */
     atomic_store(&call_mark.in, CALL_NONE);
-    pthread_mutex_unlock(&marks_lock);
+    unlock_marks();
 }
 
 static void prepare_marks(void)
@@ -57,11 +71,14 @@ static void link_mark(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int before = cancel_off();
     pthread_once(&once, prepare_marks);
-    pthread_mutex_lock(&marks_lock);
-    call_mark.next = marks;
-    call_mark.linked = true;
-    marks = &call_mark;
-    pthread_mutex_unlock(&marks_lock);
+    lock_marks();
+    race_point(1, 1000000);
+    if (!call_mark.linked) { /* GCOVR_EXCL_BR_LINE a signal handler has called since this was asked */
+        call_mark.next = marks;
+        call_mark.linked = true;
+        marks = &call_mark;
+    }
+    unlock_marks();
     if (pthread_setspecific(at_thread_end, &call_mark) != 0) { /* no memory: nobody will say that this thread has ended */
         keeps_closed = true;
         unlink_mark(&call_mark);
@@ -88,12 +105,12 @@ void call_mark_write(const void *card)
 static bool is_unused(const struct vic *card)
 {
     bool unused = !keeps_closed;
-    pthread_mutex_lock(&marks_lock);
+    lock_marks();
     for (struct call_mark *mark = marks; mark != NULL && unused; mark = mark->next) {
         const void *in = atomic_load_explicit(&mark->in, memory_order_acquire);
         unused = mark == &call_mark || (in != card && in != CALL_ANY);
     }
-    pthread_mutex_unlock(&marks_lock);
+    unlock_marks();
     return unused;
 }
 
@@ -378,12 +395,12 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&handles_lock);
     slab_hold(&slab);
-    pthread_mutex_lock(&marks_lock);
+    lock_marks();
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&marks_lock);
+    unlock_marks();
     slab_release(&slab);
     pthread_mutex_unlock(&handles_lock);
 }

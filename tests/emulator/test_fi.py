@@ -34,9 +34,18 @@ def test_the_calls_of_libfabric(emulator, cards, order):
 
 
 @ORDERS
+@pytest.mark.parametrize("cards", [2, 4])
+@pytest.mark.parametrize("last", [0, 1])
+def test_the_end_of_others_fails_only_what_waits_for_them(emulator, cards, last, order):
+    program = linked(emulator, "fi_calls")
+    done = emulator.run(cards, program, str(last), options=order, env=loading(emulator))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@ORDERS
 def test_the_calls_of_libfabric_under_sanitizers(sanitized, order):
     program = linked(sanitized, "fi_calls")
-    done = sanitized.run(3, program, options=order, env=loading(sanitized))
+    done = sanitized.run(3, program, "1", options=order, env=loading(sanitized))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -92,11 +101,18 @@ def test_an_end_halfway_ends_all_ranks(emulator, program, way, code):
 
 
 @pytest.mark.parametrize("mode", ["functional", "timed"])
-def test_a_python_program_with_mpi4py(emulator, mode):
-    code = """from mpi4py.MPI import COMM_WORLD as world
+@pytest.mark.parametrize("cards", [2, 4])
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_python_program_with_mpi4py(emulator, mode, cards, late):
+    code = f"""import time
+from mpi4py.MPI import COMM_WORLD as world
 total = world.allreduce(world.rank + 1)
 if world.rank == 0:
     print(total)
+if world.rank == {late}:
+    time.sleep(2)
 """
-    done = emulator.run(2, Path(sys.executable), "-c", code, options=["--mpi", "--mode", mode])
-    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    options = ["--mpi", "--mode", mode]
+    done = emulator.run(cards, Path(sys.executable), "-c", code, options=options)
+    said = f"{cards * (cards + 1) // 2}\n"
+    assert (done.returncode, done.stdout) == (0, said), done.stderr

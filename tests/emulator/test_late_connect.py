@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -24,7 +25,10 @@ PROGRAM = "echo >{there}.$VIC_CARD; until test -e {end}; do sleep 0.02; done; ex
 
 def doors(pid):
     """Return the addresses and ports at which a process listens."""
-    own = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    own = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            own.append(str(path.readlink()))
     found = []
     for table, address in (("tcp", "127.0.0.1"), ("tcp6", "::1")):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:

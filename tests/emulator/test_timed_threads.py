@@ -4,6 +4,7 @@ import os
 import subprocess
 from dataclasses import replace
 
+import builds
 import pytest
 from emulator_build import SMALL, in_place
 from harness.processes import until
@@ -105,6 +106,12 @@ def test_threads_of_a_card_take_turns_in_the_barrier(emulator):
 
 def test_a_card_can_be_opened_again_and_again(emulator):
     good(emulator.run(1, "opens", "many", options=TIMED))
+
+
+@pytest.mark.parametrize("program", [("timed_lives", "crowd"), ("timed_posix",)])
+def test_threads_may_make_their_first_calls_at_the_same_time(program):
+    """The library keeps their marks in a list, whose lock is none of the program's."""
+    good(builds.racing().run(1, *program, options=TIMED))
 
 
 @pytest.mark.parametrize(("how", "cards"), [("two", 2), ("closed", 1), ("crowd", 1)])

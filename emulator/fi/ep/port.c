@@ -85,6 +85,7 @@ int port_join(void)
     }
     port.domains = 1;
     port.ended = 0;
+    port.alone = false;
     if (port.attr.mode != 0) {
         set_clock(model_ns);
     }
@@ -195,7 +196,8 @@ static void push_all(uint32_t card)
     struct transfer *t;
     while ((t = port.first[card]) != NULL) {
         int status = port.ended != 0 ? VIC_EPEER : push(t);
-        if (status == VIC_ETIMEDOUT) {
+        bool own = card == port.attr.card; /* then the end of others is none of this card */
+        if (status == VIC_ETIMEDOUT || (own && status == VIC_ECLOSED)) {
             return;
         }
         port.first[card] = t->next;
@@ -307,7 +309,7 @@ static void arrived(uint32_t card, const uint8_t *packet, size_t n)
     stream->ep = NULL;
 }
 
-/* A card has died, or all others have ended: nothing comes any more. */
+/* A card has died: nothing comes any more. */
 static void end_all(void)
 {
     port.ended = FI_ECONNABORTED;
@@ -324,6 +326,34 @@ static void end_all(void)
             match_drop(port.endpoint[i], port.ended);
         }
     }
+}
+
+/* All other cards have ended, and what they sent has been taken: what needs them fails. Nothing else does, as a program that
+ * still looks, on its way to its own end, has lost nothing. */
+static void end_of_others(void)
+{
+    for (uint32_t card = 0; card < port.attr.cards; card++) {
+        for (struct transfer *t = port.first[card]; card != port.attr.card && t != NULL; t = port.first[card]) {
+            port.first[card] = t->next;
+            port.queued--;
+            port_done(t, FI_ECONNABORTED);
+        }
+    }
+    for (uint32_t i = 0; i < port.slots; i++) {
+        if (port.slot[i] != NULL && port.slot[i]->card != port.attr.card) {
+            port_done(port.slot[i], FI_ECONNABORTED);
+        }
+    }
+    for (uint32_t i = 0; i < ENDPOINTS; i++) {
+        if (port.endpoint[i] != NULL) {
+            match_alone(port.endpoint[i]);
+        }
+    }
+}
+
+int port_over(void)
+{
+    return port.alone && port.idle > 0 ? FI_ECONNABORTED : port.ended;
 }
 
 /* A row of looks in model time is a wait for what they would see; in functional mode other programs need the processor. */
@@ -354,10 +384,11 @@ bool port_progress(void)
         uint32_t card;
         size_t n;
         int status = vic_message_recv(port.messages, &card, port.in, sizeof port.in, &n, timeout_ns);
-        if (status == VIC_EPEER || status == VIC_ECLOSED) {
+        if (status == VIC_EPEER) {
             end_all();
             return true;
         }
+        port.alone |= status == VIC_ECLOSED;
         if (status != VIC_OK) {
             break;
         }
@@ -367,5 +398,8 @@ bool port_progress(void)
         arrived(card, port.in, n);
     }
     port.idle += !any && port.idle == 0;
+    if (port.alone && !any) {
+        end_of_others();
+    }
     return any;
 }

@@ -373,6 +373,27 @@ void match_drop(struct endpoint *ep, int error)
     }
 }
 
+void match_alone(struct endpoint *ep)
+{
+    for (uint32_t card = 0; card < port.attr.cards; card++) {
+        struct stream *stream = &port.stream[card];
+        if (card != port.attr.card && stream->ep == ep && stream->head.kind <= PLAIN) {
+            drop_stream(ep, stream, FI_ECONNABORTED);
+        }
+    }
+    for (struct posted **at = &ep->posted; *at != NULL;) {
+        struct posted *posted = *at;
+        bool own = posted->from < ep->addresses->count && ep->addresses->of[posted->from] >> 32 == port.attr.card;
+        if (posted->multi || own) {
+            at = &posted->next;
+            continue;
+        }
+        unlink_posted(ep, at);
+        fail(ep, posted, FI_ECONNABORTED);
+        free(posted);
+    }
+}
+
 /* ---- the calls: each kind as one buffer, as parts, and as a message with flags */
 
 #define IN(fid) struct endpoint *ep = (struct endpoint *)(fid)

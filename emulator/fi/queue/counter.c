@@ -53,8 +53,8 @@ static int wait_for(struct fid_cntr *fid, uint64_t value, int timeout)
         if (read_errors(fid) != errors) {
             return -FI_EAVAIL;
         }
-        if (port.ended != 0) {
-            return -port.ended;
+        if (port_over() != 0) {
+            return -port_over();
         }
         if (timeout >= 0 && port_ms() >= end_ms) {
             return -FI_ETIMEDOUT;

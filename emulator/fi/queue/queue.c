@@ -94,7 +94,7 @@ static ssize_t wait_from(struct fid_cq *fid, void *to, size_t count, fi_addr_t *
     (void)condition;
     for (;;) {
         ssize_t n = read_from(fid, to, count, from);
-        if (n != -FI_EAGAIN || queue->signalled || port.ended != 0 || (timeout >= 0 && port_ms() >= end_ms)) {
+        if (n != -FI_EAGAIN || queue->signalled || port_over() != 0 || (timeout >= 0 && port_ms() >= end_ms)) {
             queue->signalled = false;
             return n;
         }

@@ -25,8 +25,8 @@ static void unlock_records(void)
 
 const struct fork_part fork_records = {lock_records, unlock_records, unlock_records};
 
-/* A hook finds the card of its thread by itself: as long as it goes on none is freed. It may be in a call, as that uses
- * locks, too. */
+/* A hook finds the card of its thread by itself: as long as it goes on none is freed. It may be in a call that is in no
+ * provider, as that uses locks, too; those of providers, and of the marks themselves, are no hook's. */
 static const void *hook_begin(void)
 {
     const void *before = atomic_load_explicit(&call_mark.in, memory_order_relaxed);
@@ -39,7 +39,11 @@ static void hook_end(const void *const *before)
     call_mark_write(*before);
 }
 
-#define IN_HOOK() __attribute__((cleanup(hook_end), unused)) const void *const before_ = hook_begin()
+#define IN_HOOK(result)                                                                                     \
+    if (timed_depth > 0) {                                                                                  \
+        return result;                                                                                      \
+    }                                                                                                       \
+    __attribute__((cleanup(hook_end), unused)) const void *const before_ = hook_begin()
 
 /* Both happen, in any order: whoever is the second frees it. */
 static void settle(struct record *record, bool *mine, const bool *other)
@@ -58,18 +62,18 @@ void record_end(struct record *record)
     settle(record, &record->ended, &record->detached);
 }
 
-/* The member of this thread if it has the turn; not while it is in the library, and not in a child made by fork(). */
+/* The member of this thread if it has the turn; not in a child made by fork(). */
 static struct member *user(void)
 {
-    struct member *me = timed_depth == 0 ? timed_me() : NULL;
+    struct member *me = timed_me();
     return me != NULL && me->own->card->process == getpid() ? me : NULL;
 }
 
 static bool begins(void **what)
 {
-    IN_HOOK();
-    struct member *maker = user();
     *what = NULL;
+    IN_HOOK(true);
+    struct member *maker = user();
     if (maker == NULL) {
         return true;
     }
@@ -115,7 +119,7 @@ static bool has_ended(struct member *me, void *what)
 static struct member *joiner(const struct timed *own)
 {
     struct member *me = user();
-    if (me == NULL && timed_depth == 0 && member_find(own) != NULL) {
+    if (me == NULL && member_find(own) != NULL) {
         return timed_enter(own->card, false);
     }
     if (me == NULL || me->own != own) {
@@ -125,10 +129,9 @@ static struct member *joiner(const struct timed *own)
     return me;
 }
 
-static void joins(void *what)
+static void wait_for_end(struct record *record)
 {
     IN_HOOK();
-    struct record *record = what;
     struct member *me = joiner(record->own);
     if (me != NULL) {
         if (!record->ended) {
@@ -136,7 +139,12 @@ static void joins(void *what)
         }
         timed_leave(me);
     }
-    detaches(record); /* its thread may still come to it */
+}
+
+static void joins(void *what)
+{
+    wait_for_end(what);
+    detaches(what); /* its thread may still come to it */
 }
 
 /* This thread, if other threads may end its wait. */
@@ -161,7 +169,7 @@ static bool is_own(void)
 
 static bool may_wait(void)
 {
-    IN_HOOK();
+    IN_HOOK(false);
     return waiter() != NULL;
 }
 
@@ -179,7 +187,7 @@ static bool succeeds(struct member *me, void *what)
 
 static enum thread_wait waits(uint32_t slot, thread_try *attempt, void *what, uint64_t ns)
 {
-    IN_HOOK();
+    IN_HOOK(THREAD_OUTSIDE);
     struct member *me = waiter();
     if (me == NULL) {
         return THREAD_OUTSIDE;
@@ -232,6 +240,7 @@ void timed_notify_deferred(void)
 
 static void leaves(void)
 {
+    IN_HOOK();
     struct member *me = user();
     if (me != NULL) {
         timed_lose(me);
@@ -240,7 +249,7 @@ static void leaves(void)
 
 static bool sleeps(uint64_t ns)
 {
-    IN_HOOK();
+    IN_HOOK(false);
     struct member *me = user();
     if (me != NULL) {
         timed_enter(me->own->card, false);
@@ -252,7 +261,7 @@ static bool sleeps(uint64_t ns)
 
 static bool yields(void)
 {
-    IN_HOOK();
+    IN_HOOK(false);
     struct member *me = user();
     if (me != NULL) {
         me->own->card->ops->relax(me->own->card);

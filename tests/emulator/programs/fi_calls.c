@@ -1,4 +1,5 @@
-/* The provider of libfabric by its own calls, on a ring of cards: each sends to the next, and reaches its memory. */
+/* The provider of libfabric by its own calls, on a ring of cards: each sends to the next, and reaches its memory. The card that
+ * an argument names stays when all others have ended. */
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -196,7 +197,34 @@ static void memory(struct fid_domain *domain)
     fi_close(&mr->fid);
 }
 
-int main(void)
+/* The end of the others fails what waits for them, and nothing else: buffers that are there for anybody, and what a card sends
+ * to itself. */
+static void alone(void)
+{
+    struct iovec room = {got, 300};
+    struct fi_msg several = {.msg_iov = &room, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &room};
+    OK(fi_recvmsg(ep, &several, FI_MULTI_RECV));
+    OK(fi_trecv(ep, got + 300, 1, NULL, to[me], 30, 0, &several));
+    OK(fi_trecv(ep, got + 400, 1, NULL, to[next], 31, 0, to));
+    struct fi_cq_err_entry error = failed();
+    IS(error.err == FI_ECONNABORTED && error.op_context == to);
+    struct fi_cq_tagged_entry e;
+    for (int i = 0; i < 1000; i++) {
+        IS(fi_cq_read(cq, &e, 1) == -FI_EAGAIN);
+    }
+    OK(fi_tinject(ep, "x", 1, to[me], 30));
+    e = done();
+    IS(e.op_context == &several && got[300] == 'x');
+    OK(fi_inject(ep, "y", 1, to[me]));
+    e = done();
+    IS(e.op_context == &room && got[0] == 'y');
+    OK(fi_trecv(ep, got, 1, NULL, to[next], 31, 0, to)); /* one that begins to wait then */
+    IS(failed().op_context == to);
+    OK(fi_cancel(&ep->fid, &room));
+    IS(failed().err == FI_ECANCELED);
+}
+
+int main(int argc, char **argv)
 {
     struct fi_info *hints = fi_allocinfo(), *info;
     struct fid_fabric *fabric;
@@ -240,6 +268,9 @@ int main(void)
     messages();
     peeks();
     memory(domain);
+    if (argc > 1 && (uint32_t)atoi(argv[1]) == me) {
+        alone();
+    }
     fi_close(&ep->fid);
     fi_close(&av->fid);
     fi_close(&cq->fid);
