@@ -3,14 +3,17 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 from harness.patience import patience
 
 LONG = """
-import signal
+import faulthandler, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # whoever started this may block it
+faulthandler.register(signal.SIGUSR1, all_threads=True)
 from dvsim import Network, Switch
 simulation = DEVICE.start(0.5, threads=2)
 simulation.run(1)
@@ -28,9 +31,23 @@ except KeyboardInterrupt:
 def test_interrupt_is_answered_in_a_long_run(device):
     """Within 100 ms where nothing else runs; the bound here is for a busy machine."""
     command = [sys.executable, "-c", LONG.replace("DEVICE", device)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "running\n"
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=patience(20))[0] == "interrupted\n"
-    assert process.returncode == 0
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        stuck = threading.Timer(patience(60), ended_with_its_stack, [process])
+        stuck.start()
+        try:
+            assert process.stdout.readline() == "running\n"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            said, why = process.communicate()
+        finally:
+            stuck.cancel()
+            process.kill()
+    assert (said, why, process.returncode) == ("interrupted\n", "", 0)
+
+
+def ended_with_its_stack(process):
+    """End what hangs, and have it say where, so that the test fails with that."""
+    process.send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    process.kill()
