@@ -14,7 +14,9 @@ from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.rivals.caminos import VARIABLE, VERSION, configuration, program, read_result
 from dvsim.kinds.rivals.offered import packets_of, silent
 from dvsim.kinds.rivals.shapes import ImpossibleError, shape_of
+from dvsim.kinds.rivals.simgrid import FABRICS, replay_time, sides_of, trace_lines
 from dvsim.kinds.rivals.spec import RivalTraffic, TopologyTable
+from dvsim.kinds.workload.graph import ANY, Builder
 
 NAME = "rivals/load-latency"
 KEPT = Path(__file__).parent / "caminos.result"
@@ -188,7 +190,7 @@ def test_a_run_of_an_engine_gives_our_metrics(engine, network):
     run = dvsim.run(NAME, replications=1, **keys)
     metrics = set(run.values["metric"])
     assert metrics == set(kind_named("rivals").registry)
-    assert run.manifest["backend"] == "caminos"
+    assert run.manifest.backend == "caminos"
 
 
 @pytest.mark.parametrize(
@@ -220,3 +222,66 @@ def test_a_missing_engine_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(RunFailed, match=VARIABLE):
         program()
+
+
+def all_to_all(ranks, size):
+    builder = Builder(ranks, "all to all")
+    for rank in range(ranks):
+        start = builder.calc(rank, 2_000_000)
+        for step in range(1, ranks):
+            builder.send(rank, (rank + step) % ranks, size, tag=5, after=[start])
+            builder.recv(rank, (rank - step) % ranks, size, tag=5, after=[start])
+    return builder.build()
+
+
+def test_operations_become_actions_that_wait_for_each_other():
+    builder = Builder(2, "ping")
+    for _ in range(2):  # both messages have one tag
+        builder.send(0, 1, 8, tag=3)
+    first = builder.recv(1, 0, 8, tag=3)
+    second = builder.recv(1, 0, 8, tag=3, after=[first])
+    builder.calc(1, 5_000, after=[second])
+    assert trace_lines(builder.build()) == [
+        "0 init", "0 isend 1 0 8 6", "0 isend 1 1 8 6", "0 wait 0 1 0", "0 wait 0 1 1",
+        "0 finalize", "1 init", "1 irecv 0 0 8 6", "1 wait 0 1 0", "1 irecv 0 1 8 6",
+        "1 wait 0 1 1", "1 compute 5.000", "1 finalize",
+    ]  # fmt: skip
+
+
+def test_simgrid_refuses_a_receive_of_anything():
+    builder = Builder(2, "any")
+    builder.send(0, 1, 8)
+    builder.recv(1, ANY, 8)
+    with pytest.raises(ScenarioError, match="any"):
+        trace_lines(builder.build())
+
+
+def test_there_is_room_for_every_rank():
+    for fabric in FABRICS:
+        for ranks in (1, 2, 7, 16, 100, 256):
+            assert np.prod(sides_of(fabric, ranks)) >= ranks
+    assert sides_of("torus", 256) == [8, 8, 4] and sides_of("fattree", 64) == [8, 8]
+
+
+def test_a_failing_smpirun_is_refused_and_its_output_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RunFailed, match="libsimgrid-dev"):
+        replay_time(all_to_all(2, 8), "torus")
+    (tmp_path / "smpirun").write_text("#!/bin/sh\necho broken; exit 7\n")
+    (tmp_path / "smpirun").chmod(0o755)
+    with pytest.raises(RunFailed, match="exit code 7") as failed:
+        replay_time(all_to_all(2, 8), "torus")
+    kept = Path(str(failed.value).split("see ")[1])
+    assert "broken" in kept.read_text()
+    shutil.rmtree(kept.parent)
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_simgrid_gives_the_time_that_the_narrowest_link_takes():
+    size = 1 << 20
+    graph = all_to_all(16, size)
+    port, bridge = (count * size / 6.8e9 for count in (15, 64))  # 8 x 8 messages between halves
+    assert port < replay_time(graph, "fattree") < 1.2 * port
+    assert replay_time(graph, "dragonfly") > bridge > 4 * replay_time(graph, "torus")
+    faster = replay_time(graph, "fattree", rate="13.6GBps")
+    assert faster == pytest.approx(replay_time(graph, "fattree") / 2, rel=0.05)
