@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import click
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import FormFile, folder_option, json_option, report_option, typed_text
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -60,7 +59,12 @@ def compare(
 
         write_comparison(report, comparison, typed_text())
     if as_json:
-        click.echo(json.dumps(comparison.as_json(), allow_nan=False))
+        from dvsim.table.reply import Reply
+
+        rows = [{"what": what, "values": list(v)} for what, v in comparison.differences]
+        made = Reply.of(differences=rows)
+        made.hold(comparison, [made.result(result) for result in comparison.results])
+        say_json(made)
         return
     tell(lines(comparison_sections(comparison)), indent=2, width=WIDTH)
     if report is not None:

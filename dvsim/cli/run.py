@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
@@ -13,9 +12,9 @@ from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
 from dvsim.cli.plain_text import WIDTH, wrapped
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
-from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
+from dvsim.cli.unchanged import pair_lines, pairs_of, with_bases
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
@@ -64,6 +63,8 @@ def run(
     from dvsim.study.arguments import DEFAULT_PRECISION
     from dvsim.study.precision import reached, reached_texts
     from dvsim.study.whatif import answers
+    from dvsim.table.compare import side_by_side
+    from dvsim.table.reply import Reply
 
     loaded, how = options.load(scenarios), emulation()
     if precision is None and options.replications is None and how == "sim" and trace is None:
@@ -88,11 +89,17 @@ def run(
         judged = [run for run in runs if run.judged]
         written = options.write_report(runs, validate(judged) if judged else None)
     if options.as_json:
-        told = {"answers": [answer.as_json() for answer in found]} if found else {}
-        content = {"runs": [run.as_json() for run in runs]} | told | pairs_json(pairs)
+        made = Reply.of()
+        numbers: dict[int, list[int]] = {}
+        for one in (*runs, *(base for _, base in pairs)):
+            numbers[id(one)] = numbers.get(id(one)) or made.result(one)
+        for own, base in pairs:
+            sides = [base, own]
+            made.hold(side_by_side(sides), [numbers[id(one)] for one in sides])
+        made.say(answers=[answer.put(made, numbers) for answer in found])
         if precision is not None:
-            content["precision"] = [known._asdict() for known in reached(runs)]
-        click.echo(json.dumps(content, allow_nan=False))
+            made.say(precision=[known._asdict() for known in reached(runs)])
+        say_json(made)
         return
     _print_answers(found)
     answered = [run for answer in found for run in answer.runs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,7 +23,7 @@ from dvsim.cli.options import (
     typed_text,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say, tell
+from dvsim.cli.terminal import complain, say, say_json, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,13 +159,17 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
         n for n, outcome in outcomes.items() if isinstance(outcome, Outcome) and not outcome.error
     }
     if as_json:
-        points = [
-            dict(point.values)
-            | {"point": trial.number, "kept": trial.number in kept}
-            | ({"run": trial.folder} if isinstance(trial, PointTrial) else {"error": trial.error})
-            for point, trial in zip(ready.points, ready.trials, strict=True)
-        ]
-        click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
+        from dvsim.table.reply import Reply
+
+        found = Reply.of()
+        for point, trial in zip(ready.points, ready.trials, strict=True):
+            about: dict[str, Any] = {"scenario": ready.name, "kept": trial.number in kept}
+            if isinstance(trial, PointTrial):
+                about["run"] = trial.folder
+            else:
+                about["error"] = trial.error
+            found.at("sim", dict(point.values), **about)
+        say_json(found)
         return
     tell(plan_lines(ready, kept), indent=2)
 
@@ -177,6 +180,7 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     from dvsim.errors import PointsFailed
     from dvsim.study.sweep import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
+    from dvsim.table.reply import Reply
 
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
@@ -193,9 +197,9 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
 
         write(given["report"], swept_page(swept))
     if as_json:
-        content = swept.as_json()
-        content |= {"sensitivity": [vars(index) for index in indices]} if indices else {}
-        click.echo(json.dumps(content, allow_nan=False))
+        found = Reply.of(swept)
+        found.say(sensitivity=[vars(index) for index in indices])
+        say_json(found)
     else:
         tell(lines, indent=4 if indices else 2)
         say(f"  $ {typed_text()}")

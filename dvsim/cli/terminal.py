@@ -17,11 +17,20 @@ from dvsim.cli.plain_text import folded, plain
 if TYPE_CHECKING:
     from dvsim.progress import Painter
     from dvsim.study.table import Table
+    from dvsim.table.reply import Reply
 
 
 def say(text: object) -> None:
     """Print a text to stdout."""
     click.echo(plain(str(text)))
+
+
+def say_json(reply: Reply) -> None:
+    """Print a reply to stdout, with the command that it is of."""
+    from dvsim.cli.options import typed_text
+
+    reply.facts.command = typed_text()
+    click.echo(reply.text())
 
 
 def tell(lines: Iterable[str | Table], indent: int, width: int | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from dvsim.errors import RunFailed
 
@@ -74,24 +74,6 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
                 f"{times.text()} times {base.scenario.name}, which gives {cast('Run', base).rate}"
             )
             yield f"{changes_of(run.scenario).name}: {text}"
-
-
-def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return each changed result beside the unchanged one as JSON types; nothing without pairs."""
-    from dvsim.study.changes import changes_of
-    from dvsim.table.compare import side_by_side
-
-    entries = [
-        {
-            "scenario": base.scenario.name,
-            "changed": list(changes_of(run.scenario).said),
-            "replications": base.replications,
-            "folder": None if base.folder is None else str(base.folder),
-            "rows": side_by_side([base, run]).as_json()["rows"],
-        }
-        for run, base in pairs
-    ]
-    return {"baseline": entries} if entries else {}
 
 
 def _base_of(scenario: Spec) -> Spec | None:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from dvsim.table.result import finite
+from dvsim.table.reply import records
 
 ClaimWord = Literal["confirmed", "refuted", "not reproduced", "not testable"]
 Basis = Literal["not fitted", "fitted", "by definition"]
@@ -80,9 +80,6 @@ class Validation:
         """Return it as JSON types."""
         frames = {"rows": self.rows, "columns": self.columns}
         return {
-            **{
-                name: [finite(row) for row in t.to_dict(orient="records")]
-                for name, t in frames.items()
-            },
+            **{name: records(t) for name, t in frames.items()},
             "claims": [dict(vars(claim)) for claim in self.claims],
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
@@ -13,7 +13,7 @@ import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.changes import changes_of, of_published_system
+from dvsim.study.changes import of_published_system
 from dvsim.study.number_text import Amount, amount_text
 from dvsim.study.rate import SYSTEM, rate_of
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples
@@ -28,13 +28,17 @@ from dvsim.study.summary import (
     summary_columns,
 )
 from dvsim.table.estimate import Estimate, estimate
-from dvsim.table.manifest import Manifest, asked_json
-from dvsim.table.result import Headline, finite
+from dvsim.table.manifest import Manifest
+from dvsim.table.result import Headline
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from dvsim.table.result import Result
+
+
+WHOLE = {"messages.rate": "rate", "bytes.rate": "payload_rate"}
+"""The metrics of all receivers together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,17 +202,33 @@ class Run:
     def _summary(self) -> pd.DataFrame:
         return as_table(self.summary_columns)
 
-    def as_json(self) -> dict[str, object]:
-        """Return the run as JSON types: what was asked, its manifest and its estimates."""
-        return {
-            **asked_json(self),
-            "manifest": self.manifest.plain(),
-            "changed": list(changes_of(self.scenario).said),
-            "rate": _plain(self.rate),
-            "payload_rate": _plain(self.payload_rate),
-            "limit": None if self.limit is None else asdict(self.limit) | {"text": str(self.limit)},
-            "estimates": self.estimates().to_dict(orient="records"),
-        }
+    @property
+    def points(self) -> pd.DataFrame:
+        """Its one point, without keys."""
+        return pd.DataFrame(index=pd.RangeIndex(1, name="point"))
+
+    def bottleneck(self, point: int) -> tuple[str, float] | None:
+        """Return what limits it, and the utilisation of the busiest stage."""
+        return None if self.limit is None else (self.limit.cause, self.limit.busy)
+
+    @property
+    def beside(self) -> pd.DataFrame:
+        """What theory says: nothing."""
+        return pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
+
+    def notes(self) -> dict[int, str]:
+        """Return why it has not settled: a run ends with its messages."""
+        return {}
+
+    def rows(self) -> pd.DataFrame:
+        """Return its estimates with component, instance and metric, as those of other results."""
+        table = self._estimates[self._estimates["reading"] != "limit"]
+        metric = table["reading"] + "." + table["statistic"]
+        counted = table["reading"] == "counter"
+        metric = metric.mask(counted, table["statistic"])
+        metric = metric.mask(table["column"] == SYSTEM, metric.map(WHOLE))
+        table = table.assign(metric=metric, component=table["column"], point=0)
+        return table.assign(n=self.replications).reset_index(drop=True)
 
     def plot(self) -> Figure:
         """Return the rates of its columns over time as a figure of Plotly; a notebook shows it."""
@@ -246,11 +266,6 @@ def of_tables(
     return Run(
         scenario, seed, replications, backend, folder, manifest, check_samples(samples), counters
     )
-
-
-def _plain(amount: Amount) -> dict[str, float | str | None]:
-    numbers = finite({"value": amount.value, "low": amount.low, "high": amount.high})
-    return {**numbers, "unit": amount.unit}
 
 
 def runs_of(results: Iterable[Any]) -> list[Run]:

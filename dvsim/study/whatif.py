@@ -7,7 +7,7 @@ answer can be told of any set of them: after `dvsim run`, or from folders that w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,18 @@ from dvsim.contract.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.number_text import amount_text, times_text
+from dvsim.study.rate import SYSTEM
 from dvsim.study.stages import Limit
 from dvsim.table.compare import MARGIN, in_common, verdict
 from dvsim.table.estimate import Change, Each, Estimate, estimate, ratio
 from dvsim.table.metrics import Metric
-from dvsim.table.result import Headline, finite
+from dvsim.table.reply import against, told
+from dvsim.table.result import Headline
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import WhatIf
     from dvsim.study.run import Run
+    from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
 
@@ -121,29 +124,37 @@ class Answer:
         ]
         return sentence(self.what, gains)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the answer as JSON types: null for what is not a number."""
-        outcomes = [
-            {
-                "scenario": outcome.run.scenario.name,
-                "member": part.label,
-                "with": outcome.says,
-                "rate": outcome.rate._asdict(),
-                "ratio": None if outcome.ratio is None else outcome.ratio._asdict(),
-                "verdict": outcome.verdict,
-                "limit": None if outcome.limit is None else outcome.limit.cause,
-                "busy": None if outcome.limit is None else outcome.limit.busy,
-                **finite({name: outcome.also(name) for name in self.whatif.also}),
-            }
-            for part in self.parts
-            for outcome in part.outcomes
-        ]
+    def put(self, reply: Reply, numbers: Mapping[int, Sequence[int]]) -> dict[str, Any]:
+        """Hold variants against their baselines in a reply, and return the question and sentence.
+
+        Args:
+            reply: It has the results.
+            numbers: The numbers there of the points of each, by its id.
+        """
+        each = ".each" if self.whatif.rate == "each" else ""
+        for part in self.parts:
+            base = None
+            for outcome in part.outcomes:
+                run = outcome.run
+                point = numbers[id(run)][outcome.point]
+                about = {"question": self.whatif.name, "member": part.label, "with": outcome.says}
+                reply.points[point] = reply.points[point].model_copy(update=about)
+                headline = run.headline(outcome.point)
+                asked: dict[str, Any] = {"n": run.replications}
+                asked["component"] = "" if kind_of(run.scenario).studies else SYSTEM
+                unit = kind_of(run.scenario).metrics(run.scenario).get(headline.name, "1/s")
+                known = outcome.rate._asdict() | {"unit": unit}
+                row = reply.row(point, headline.name + each, **known, **asked)
+                for name in self.whatif.also:
+                    unit = self._metric(name).unit
+                    reply.row(point, name, outcome.also(name), unit=unit, **asked)
+                if base is not None:
+                    against(row, base, *told(outcome.ratio, outcome.verdict))
+                base = base or row
         return {
             "name": self.whatif.name,
             "question": self.whatif.question,
             "answer": self.sentence(),
-            "unit": self.unit,
-            "outcomes": outcomes,
             "assumed": list(self.whatif.assumed),
         }
 

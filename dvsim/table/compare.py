@@ -22,10 +22,9 @@ from dvsim.study.rate import SYSTEM
 from dvsim.study.run import Run
 from dvsim.study.summary import STATISTICS
 from dvsim.table.estimate import Change, change, estimate
-from dvsim.table.manifest import asked_json
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
-from dvsim.table.result import Result, finite
+from dvsim.table.result import Result
 
 ON = ["point", "component", "metric"]
 SHARE = "1"  # the unit of what is subtracted, not divided
@@ -110,6 +109,7 @@ class Comparison:
         rows: As `compare` has them, with the column result, from 1; the first has no changes.
             Of runs of systems alone a component is a column, or `SYSTEM` for all receivers.
         points: By number, the keys that tell points apart, with their values.
+        numbers: Of each result, which of its own points each of these is.
         metrics, shown: Unless all are runs of systems: the metrics that all have, as the first
             describes them, and those of them that a table for people has.
         single: By number, from 1, results with one point that have none of the keys that tell the
@@ -122,6 +122,7 @@ class Comparison:
     differences: tuple[tuple[str, tuple[str, ...]], ...]
     rows: pd.DataFrame
     points: Sequence[Mapping[str, Any]] = ({},)
+    numbers: Sequence[Sequence[int]] = ()
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
     single: Sequence[int] = ()
@@ -134,23 +135,6 @@ class Comparison:
         """What is compared: runs, studies, sweeps, or results of several sorts."""
         sorts = set(map(sort_of, self.results))
         return sorts.pop() if len(sorts) == 1 else "results"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the comparison as JSON types."""
-        own = {
-            name: list(map(list, getattr(self, name)))
-            for name in ("unmatched", "own_metrics", "own_keys")
-        }
-        return {
-            "results": [
-                asked_json(one) | {"backend": one.backend, "manifest": one.manifest.plain()}
-                for one in self.results
-            ],
-            "differences": [{"what": what, "values": list(v)} for what, v in self.differences],
-            "points": [{"point": number, **keys} for number, keys in enumerate(self.points)],
-            **own,
-            "rows": [finite(row) for row in self.rows.to_dict(orient="records")],
-        }
 
 
 def sort_of(result: Run | Result) -> str:
@@ -171,7 +155,9 @@ def side_by_side(results: Sequence[Run | Result]) -> Comparison:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
     if not any(isinstance(result, Result) for result in results):
         tables = list(_statistics(cast("Sequence[Run]", results)))
-        return Comparison(tuple(results), tuple(differences(results)), _rows(results, tables))
+        rows = _rows(results, tables)
+        told = tuple(differences(results))
+        return Comparison(tuple(results), told, rows, numbers=[[0] for _ in results])
     sides = [measured(result) for result in results]
     metrics = shared_metrics(sides)
     if not metrics:
@@ -185,7 +171,7 @@ def side_by_side(results: Sequence[Run | Result]) -> Comparison:
             for side, points in zip(sides, matched.unmatched, strict=True)
         )
         raise ValueError(f"they have no point in common: {_each(results, varied)}")
-    numbers = zip(*(numbers for _, numbers in matched.points), strict=True)
+    numbers = list(zip(*(numbers for _, numbers in matched.points), strict=True))
     tables = [side.table(own, metrics) for side, own in zip(sides, numbers, strict=True)]
     shown = [name for side in sides for name in side.shown if name in metrics]
     return Comparison(
@@ -193,6 +179,7 @@ def side_by_side(results: Sequence[Run | Result]) -> Comparison:
         tuple(differences(results, matched.keys)),
         _rows(results, tables),
         [point for point, _ in matched.points],
+        numbers,
         metrics,
         tuple(dict.fromkeys(shown)) or tuple(metrics),
         matched.single,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ from dvsim.contract.kind import EMULATED, Own
 from dvsim.scenario.spec import Spec, plain
 from dvsim.study.number_text import MISSING
 from dvsim.table.estimate import estimates
-from dvsim.table.manifest import Manifest, Swept, asked_json
+from dvsim.table.manifest import Manifest, Swept
 from dvsim.table.metrics import Metric
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
@@ -329,18 +329,6 @@ class Result:
         table["notes"] = [notes.get(point, "") for point in range(len(table))]
         return table
 
-    def as_json(self) -> dict[str, object]:
-        """Return the study as JSON types: what was asked, manifest, estimates, theory and notes."""
-        rows = self.sides["points"] if self.swept else self.points.reset_index()
-        return {
-            **asked_json(self),
-            "manifest": self.manifest.plain(),
-            "points": [finite(row) for row in rows.to_dict(orient="records")],
-            "estimates": [finite(row) for row in self._estimates.to_dict(orient="records")],
-            "theory": [finite(row) for row in self.beside.to_dict(orient="records")],
-            "notes": {str(number): note for number, note in self.notes().items()},
-        }
-
     def _repr_html_(self) -> str:
         html: str = self.table().to_html(index=False, max_rows=40)
         return html
@@ -355,11 +343,6 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     lasts = {key: key.rpartition(".")[2] for key in keys}
     times = Counter(lasts.values())
     return {key: last if times[last] == 1 else key for key, last in lasts.items()}
-
-
-def finite(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row that JSON can hold: null for what is not a number."""
-    return {str(key): None if value != value else value for key, value in row.items()}  # noqa: PLR0124
 
 
 def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:

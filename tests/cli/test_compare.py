@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 from dvsim.contract.load import load
 from dvsim.session import run_scenarios
@@ -116,23 +117,25 @@ def test_json_has_every_value_with_its_interval(kept):
     root, first, second, emulated = kept
     folders = [first.folder, second.folder, emulated.folder]
     done = dvsim("compare", *folders, "--runs", root, "--json")
-    found = json.loads(done.stdout)
-    assert [run["backend"] for run in found["results"]] == ["sim", "sim", "emu"]
+    told = Told(done.stdout)
+    assert [run["backend"] for run in told.facts["results"]] == ["sim", "sim", "emu"]
+    assert [point["origin"] for point in told.points] == ["sim", "sim", "emu"]
 
     def rows(metric):
-        own = [r for r in found["rows"] if (r["component"], r["metric"]) == ("r1", metric)]
-        assert [row["result"] for row in own] == [1, 2, 3]
+        own = told.of(metric, component="r1")
+        assert [row["result"] for row in own] == [0, 1, 2]
         return own
 
     one, two, three = rows("messages.mean")
     assert one["unit"] == "1/s" and one["low"] < one["value"] < one["high"]
     assert three["low"] == three["high"] and (one["n"], three["n"]) == (2, 1)
-    assert (one["kind"], one["change"], one["verdict"]) == ("", None, "")
-    assert (two["kind"], two["by"], two["verdict"]) == ("ratio", "paired", "falls")
-    assert two["change_low"] < two["change"] < two["change_high"] < 1
+    assert (one["against"], one["ratio"], one["verdict"]) == (None, None, None)
+    assert (two["against"], two["by"], two["verdict"]) == (0, "paired", "falls")
+    assert two["change_low"] < two["ratio"] < two["change_high"] < 1
     assert (three["change_low"], three["change_high"], three["by"]) == (None, None, "")
-    assert rows("messages.empty")[1]["kind"] == "difference"
-    assert [item["what"] for item in found["differences"]][:2] == ["backend", "scenario"]
+    share = rows("messages.empty")[1]
+    assert share["ratio"] is None and share["difference"] is not None
+    assert [item["what"] for item in told.facts["differences"]][:2] == ["backend", "scenario"]
 
 
 def test_the_page_overlays_distributions_and_series(kept, tmp_path):
@@ -258,13 +261,11 @@ def test_the_point_of_a_sweep_with_its_values_stands_beside_a_run(swept):
     ]
     done = dvsim("compare", run, sweeps[0], "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert [one["backend"] for one in found["results"]] == ["sim", "sweep"]
-    assert [point["message_bytes"] for point in found["points"]] == [8]
-    _, same = [row for row in found["rows"] if row["metric"] == "delivered_rate"]  # the same run
-    assert (same["change"], same["change_low"], same["by"]) == (1, 1, "paired")
-    assert same["verdict"] == "equal"
-    assert [len(points) for points in found["unmatched"]] == [0, 1]
+    found = Told(done.stdout)
+    assert [one["backend"] for one in found.facts["results"]] == ["sim", "sweep"]
+    same, other = found.of("delivered_rate", result=1)  # the first is of the same run
+    assert (same["ratio"], same["change_low"], same["by"]) == (1, 1, "paired")
+    assert (same["message_bytes"], same["verdict"], other["against"]) == (8, "equal", None)
     text = dvsim("compare", run, sweeps[0], "--report", folder / "page.html").stdout
     assert "  1 point is in all of them." in text.splitlines()
     assert "  2/1: paired over replications: seed 1 drew the same numbers for both" in text
@@ -291,9 +292,9 @@ def test_a_run_has_its_own_value_of_a_number_of_a_card_that_a_sweep_varies(tmp_p
 
 def test_sweeps_are_matched_by_what_they_vary(swept):
     _, sweeps = swept
-    found = json.loads(dvsim("compare", *sweeps, "--json").stdout)
-    assert [point["message_bytes"] for point in found["points"]] == [8]
-    assert [len(points) for points in found["unmatched"]] == [1, 1]
+    rows = Told(dvsim("compare", *sweeps, "--json").stdout).of("delivered_rate", result=1)
+    assert [row["message_bytes"] for row in rows if row["against"] is not None] == [8]
+    assert len(rows) == 2
 
 
 def test_a_number_of_a_card_that_one_sweep_varies_is_known_of_the_other(swept):
@@ -304,14 +305,10 @@ def test_a_number_of_a_card_that_one_sweep_varies_is_known_of_the_other(swept):
     done = dvsim("sweep", "h3/fdr-8", *vary, *few, *keep)
     assert done.returncode == 0, done.stderr
     (links,) = (folder / "links" / "h3").iterdir()
-    found = json.loads(dvsim("compare", sweeps[0], links, "--json").stdout)
-    assert found["own_keys"] == [[], []]
-    assert [point["latency"] for point in found["points"]] == ["20 us"]
-    sides = {1: [], 2: []}
-    for row in found["rows"]:
-        sides[row["result"]].append((row["metric"], row["value"], row["low"], row["high"]))
-    assert sides[1] == sides[2] != []
-    assert [len(points) for points in found["unmatched"]] == [1, 1]
+    found = Told(dvsim("compare", sweeps[0], links, "--json").stdout)
+    same, other = found.of("delivered_rate", result=1)
+    assert (same["latency"], same["verdict"], other["against"]) == (20e-6, "equal", None)
+    assert (same["value"], same["ratio"]) == (same["other"], 1)
 
 
 def test_a_report_is_of_one_sweep_alone(swept, tmp_path):
@@ -342,11 +339,13 @@ def test_a_sweep_whose_runs_are_gone_is_compared_all_the_same(swept, tmp_path):
     _, sweeps = swept
     lone = shutil.copytree(sweeps[0], tmp_path / sweeps[0].name)
     manifest = json.loads((lone / "manifest.json").read_text("utf-8"))
-    manifest |= {"runs": str(tmp_path / "gone")}
+    manifest["swept"]["runs"] = str(tmp_path / "gone")
     (lone / "manifest.json").write_text(json.dumps(manifest))
     done = dvsim("compare", sweeps[0], lone, "--json")
     assert done.returncode == 0, done.stderr
-    changes = [row["change"] for row in json.loads(done.stdout)["rows"] if row["result"] == 2]
+    told = Told(done.stdout)
+    held = [row for row in told.rows if row["result"] == 1 and row["verdict"]]
+    changes = [row["difference" if row["ratio"] is None else "ratio"] for row in held]
     assert changes and set(changes) <= {0, 1}
 
 

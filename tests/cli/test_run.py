@@ -1,6 +1,5 @@
 """Does `dvsim run` answer, keep its answer, and fail cleanly? As a process where that matters."""
 
-import json
 import os
 import resource
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from harness.in_process import dvsim
 from harness.patience import patience
+from harness.replies import Told
 
 from dvsim.study.store import load_result
 
@@ -154,23 +154,16 @@ def test_another_seed_is_another_run(kept, tmp_path):
 
 def test_json_is_one_object_with_manifest_and_estimates(kept):
     done = dvsim("run", *SMALL, "--out", kept[1], "--json")
-    content = json.loads(done.stdout)
-    assert list(content) == ["runs"]
-    (run,) = content["runs"]
+    told = Told(done.stdout)
+    (run,) = told.facts["results"]
     assert run["scenario"] == "h3/fdr-8"
     assert run["manifest"]["seed"] == 1
-    means = [row for row in run["estimates"] if row["statistic"] == "mean"]
-    assert {row["column"] for row in means} == {"r1", "r2"}
-    whole = {(row["reading"], row["statistic"]): row for row in run["estimates"][:3]}
-    assert {row["column"] for row in whole.values()} == {"system"}
-    rate, payload = whole["messages", "rate"], whole["bytes", "rate"]
-    assert [run["rate"][end] for end in ("value", "low", "high")] == [
-        rate[end] for end in ("value", "low", "high")
-    ]
-    assert (run["rate"]["unit"], run["payload_rate"]["unit"]) == ("msg/s", "B/s")
-    assert run["payload_rate"]["value"] == payload["value"] == pytest.approx(8 * rate["value"])
-    assert whole["limit", run["limit"]["cause"]]["value"] == pytest.approx(run["limit"]["busy"])
-    assert (run["limit"]["stage"], run["changed"]) == ("broker", [])
+    assert {row["component"] for row in told.of("messages.mean")} == {"r1", "r2"}
+    rate, payload = (told.one(name, component="system") for name in ("rate", "payload_rate"))
+    assert (rate["unit"], payload["unit"], rate["n"]) == ("1/s", "B/s", run["replications"])
+    assert payload["value"] == pytest.approx(8 * rate["value"])
+    busiest = max(row["value"] for row in told.of("utilisation", component="broker"))
+    assert rate["busy"] == pytest.approx(busiest) and run["changed"] == []
 
 
 def test_a_campaign_gives_one_report(tmp_path):

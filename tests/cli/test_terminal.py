@@ -9,6 +9,7 @@ import sys
 import pseudo_terminal
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 from pseudo_terminal import COLOUR, CONTROL, lines, standing
 
 from dvsim.study.table import Table
@@ -154,7 +155,7 @@ def test_only_the_stream_that_is_a_terminal_is_drawn_on(tmp_path):
     with (tmp_path / "out").open("wb") as out:
         text = on_terminal([*SLOW, "--out", str(tmp_path / "runs"), "--json"], 80, stdout=out)
     assert "events/s" in text
-    assert json.loads((tmp_path / "out").read_text("utf-8"))["runs"]
+    assert Told((tmp_path / "out").read_text("utf-8")).folders
 
 
 def test_ctrl_c_gives_the_cursor_back(tmp_path):

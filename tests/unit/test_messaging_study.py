@@ -1,11 +1,11 @@
 """Is a study of messaging kept, found again, printed and drawn?"""
 
-import json
 import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 from dvsim.contract.load import load
@@ -96,8 +96,7 @@ def test_run_prints_a_row_for_each_point_with_its_bottleneck(tmp_path):
     assert len(lines) == 8
     assert all(re.search(r"(thread|publisher|consumer|link) \d+%$", line) for line in lines)
     result = CliRunner().invoke(cli, [*words, "--json"])
-    (run,) = json.loads(result.stdout)["runs"]
-    latency = [row["value"] for row in run["estimates"] if row["metric"] == "latency"]
+    latency = [row["value"] for row in Told(result.stdout).of("latency")]
     assert len(latency) == 8
     assert np.all(np.array(latency) > 10)
 

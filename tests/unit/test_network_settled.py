@@ -1,9 +1,8 @@
 """Is a network marked in which queues grow, wherever they are, and does a limit end before that?"""
 
-import json
-
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 import dvsim
 from dvsim import Network, Switch
@@ -103,6 +102,6 @@ def test_a_limit_is_the_capacity_where_nothing_else_is_reached(hot, criterion, s
     asked = ["limit", str(hot), "--until", criterion, "--scale", str(scale), "--json"]
     done = CliRunner().invoke(cli, asked)
     assert done.exit_code == 0, done.output
-    (limit,) = json.loads(done.stdout)["limits"]
+    (limit,) = Told(done.stdout).facts["limits"]
     assert limit["holds"] == pytest.approx(capacity(8, 0.3), rel=0.03)
     assert limit["fails"] == pytest.approx(capacity(8, 0.3), rel=0.03)

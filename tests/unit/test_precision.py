@@ -1,12 +1,12 @@
 """Do replications go on until what is asked is known well enough, and not longer?"""
 
-import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 from scipy.stats import t as student
 
 from dvsim import run as simulate
@@ -130,8 +130,8 @@ def test_it_ends_at_the_most_and_says_that_it_did():
 
 def test_what_was_reached_is_printed_and_in_the_json():
     done = dvsim(*RUN, "--precision", "30%", "--json")
-    (known,) = json.loads(done.stdout)["precision"]
-    (run,) = json.loads(done.stdout)["runs"]
+    (known,) = Told(done.stdout).facts["precision"]
+    (run,) = Told(done.stdout).facts["results"]
     assert known["share"] <= 0.3 and known["replications"] == run["replications"] < MOST
     again = dvsim(*RUN, "--precision", "0.3").stdout.splitlines()[-1]
     times = run["replications"]
@@ -171,7 +171,7 @@ def test_without_replications_a_run_ends_at_five_per_cent_and_says_so():
     said, asked_for = dvsim(*words).stdout, dvsim(*words, "--precision", "5%").stdout
     assert said == asked_for and "h3/dv-8: rate ± " in said.splitlines()[-1]
     assert "± " not in dvsim(*words, "--replications", "3").stdout.splitlines()[-1]
-    assert "precision" not in json.loads(dvsim(*words, "--replications", "3", "--json").stdout)
+    assert "precision" not in Told(dvsim(*words, "--replications", "3", "--json").stdout).facts
 
 
 def test_a_sweep_goes_by_the_same_precision():
@@ -186,10 +186,10 @@ def test_a_changed_run_is_set_beside_as_many_replications_of_the_unchanged_one(t
     least = dvsim(*words, "--precision", "50%", "--json")
     set_ = ["--set", "system.publisher.processes=4"]
     more = dvsim(*words, *set_, "--precision", "0.1%", "--json")
-    assert json.loads(more.stdout)["runs"][0]["replications"] == MOST
-    (beside,) = json.loads(more.stdout)["baseline"]
-    assert beside["replications"] == json.loads(least.stdout)["runs"][0]["replications"]
-    assert {row["by"] for row in beside["rows"] if row["metric"] == "rate"} == {"", "paired"}
+    changed, base = (one["replications"] for one in Told(more.stdout).facts["results"])
+    assert changed == MOST
+    assert base == Told(least.stdout).facts["results"][0]["replications"]
+    assert [row["by"] for row in Told(more.stdout).of("rate")] == ["paired", None]
 
 
 def test_of_many_results_only_those_that_are_not_within_are_named():

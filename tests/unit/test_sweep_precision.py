@@ -1,9 +1,8 @@
 """Has each point of a sweep the replications that its precision needs, and the same bytes then?"""
 
-import json
-
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 import dvsim as library
 from dvsim.contract.load import load
@@ -124,8 +123,8 @@ def test_the_verb_says_how_many_there_were_and_what_was_not_reached(desk, monkey
     assert lines[0].startswith("tcp: 4 points, seed 1, 3 to ")
     assert " replications of a point, for a precision of 2%; ± is half" in lines[0]
     assert any(line.split()[-2:] == ["replications", "limit"] for line in lines)
-    told = json.loads(dvsim(*words, "--precision", "0.02", "--json").stdout)
-    assert told["manifest"]["swept"]["precision"] == 0.02
+    told = Told(dvsim(*words, "--precision", "0.02", "--json").stdout)
+    assert told.facts["results"][0]["manifest"]["swept"]["precision"] == 0.02
     assert {"replications", "precision"} <= told["points"][0].keys()
     narrow = dvsim(*words, "--precision", "0.1%")
     said = [line for line in narrow.stdout.splitlines() if "not within 0.1%" in line]

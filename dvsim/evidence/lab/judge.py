@@ -28,7 +28,8 @@ from dvsim.evidence.lab.simulated import Simulated
 from dvsim.evidence.statistics import agree, agrees, log_errors, zero_share_bounds
 from dvsim.sheets.headings import share_of
 from dvsim.study.run import Run
-from dvsim.table.result import Result, finite
+from dvsim.table.reply import records
+from dvsim.table.result import Result
 
 Split = Literal["fitted", "held out", "not stated"]
 MEANS = ("mean", "50%")
@@ -175,7 +176,7 @@ class Judged:
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [finite(row) for row in table.to_dict(orient="records")]
+    return records(table)
 
 
 def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = None) -> Judged:

@@ -22,6 +22,7 @@ from dvsim.study.store import load_result
 from dvsim.study.sweep import by_point, prepare, run
 from dvsim.study.sweeps.grid import plan
 from dvsim.study.table import plain_lines
+from dvsim.table.reply import Reply
 from dvsim.view.html import write
 from dvsim.view.sweep_page import swept_page
 
@@ -55,7 +56,7 @@ def read_sweep(files: Files, folder: Path) -> str:
         pd.testing.assert_frame_equal(by_point(swept), by_point(undamaged))
         assert swept.name == undamaged.name
     lines = list(plain_lines(swept_lines(swept, chosen(swept, ()))))
-    json.dumps(swept.as_json(), allow_nan=False)
+    Reply.of(swept).text()
     return f"{len(lines)} lines"
 
 
