@@ -22,10 +22,10 @@ BELOW = {  # what each room may know
     "sheets": "scenario",
     "consistency": "sheets",
     "evidence": "broker contract emulation scenario sheets study study.results",
-    "report": "contract evidence scenario sheets study.results",
+    "view": "contract evidence scenario sheets study.results",
     "session": "contract core emulation pool scenario study study.results",
     "cli": (
-        "broker consistency contract core emulation evidence fabric native pool progress report "
+        "broker consistency contract core emulation evidence fabric native pool progress view "
         "scenario session study study.results"
     ),
     "kinds.spec": "fabric scenario",  # what a switch refuses is refused by the switch itself
@@ -34,8 +34,8 @@ BELOW = {  # what each room may know
         "study.results"
     ),
     "kinds.evidence": "contract evidence kinds kinds.spec scenario study study.results",
-    "kinds.page": "kinds report study.results",
-    "kinds.verb": "cli emulation kinds kinds.page report scenario study.results",
+    "kinds.page": "kinds view study.results",
+    "kinds.verb": "cli emulation kinds kinds.page view scenario study.results",
     "pool": "",
     "progress": "",
     "arguments": "",
@@ -110,7 +110,7 @@ def test_no_package_imports_itself_by_way_of_others_not_even_for_types():
     for path, module in modules().items():
         known.setdefault(package_of(module), set()).update(map(package_of, imported(path)))
     assert circles(known) == []
-    assert {"evidence", "report", "cli", "contract"} < known["kinds"], "which nobody imports"
+    assert {"evidence", "view", "cli", "contract"} < known["kinds"], "which nobody imports"
 
 
 def package_of(module):
