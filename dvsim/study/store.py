@@ -42,6 +42,7 @@ from dvsim.study.folder import (
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.run import Run
+from dvsim.study.swept import load_swept
 from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
 
@@ -192,8 +193,6 @@ def load_result(folder: Path) -> Run | Result:
     """
     manifest = read_manifest(folder)
     if manifest.swept is not None:
-        from dvsim.study.sweep import load_swept
-
         return load_swept(folder, manifest)
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)

@@ -36,30 +36,20 @@ from dvsim.scenario.render import to_toml
 from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
-from dvsim.study.folder import SCENARIO, clear_room, keep, load_kept, make_room, read_checked
-from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
+from dvsim.study.folder import SCENARIO, clear_room, keep, make_room
+from dvsim.study.parquet import to_parquet
 from dvsim.study.point_numbers import in_order, text_or_number
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import MOST
 from dvsim.study.sweeps.executors import Chunks, Outcome, PointTrial, Refused, keys_of, trials_of
 from dvsim.study.sweeps.grid import Point
+from dvsim.study.swept import CSV, POINTS, REMARKS, ROWS, by_point, columns_of, headings
 from dvsim.study.table import csv_text
-from dvsim.table.manifest import MANIFEST, Manifest, Swept, broken, build_manifest, other
+from dvsim.table.manifest import Swept, build_manifest
 from dvsim.table.metrics import VALUES
 from dvsim.table.result import SWEEP, Result
 
 SWEEPS = Path("sweeps")
-POINTS, ROWS, CSV = "points.parquet", "values.parquet", "points.csv"
-REMARKS = {
-    "replications": "int32",
-    "precision": "float64",  # half of the interval of what was asked, as a share
-    "bottleneck": "str",  # the busiest stage if it limits
-    "note": "str",  # why its figures depend on how long it ran
-    "fidelity": "str",  # ``flow`` where replications are equal
-    "run": "str",  # the folder of its run, below the root of runs
-    "error": "str",
-}
-"""The columns of points after the keys, with their types."""
 
 
 @dataclass(eq=False)
@@ -201,7 +191,7 @@ def run(
     table = by_point(swept)
     contents = {
         SCENARIO: to_toml(scenario).encode(),
-        POINTS: to_parquet(points, _columns(about.types)),
+        POINTS: to_parquet(points, columns_of(about.types)),
         ROWS: to_parquet(values, VALUES),
         CSV: csv_text(headings(swept, table), table.itertuples(index=False, name=None)).encode(),
         **more,
@@ -257,7 +247,7 @@ def _rows(
         types[key] = "float64" if numeric else "str"
         for row in rows:
             row.setdefault(key, math.nan if numeric else "")
-    points = pd.DataFrame(rows).assign(point=range(len(rows))).astype(_columns(types))
+    points = pd.DataFrame(rows).assign(point=range(len(rows))).astype(columns_of(types))
     names = in_order([row[2] for row in found], kind_of(sweep.valid[0].scenario).first)
     about = Swept(
         kind=sweep.valid[0].scenario.KIND,
@@ -272,7 +262,7 @@ def _rows(
         units=units,
         types=types,
     )
-    return about, points[[*_columns(types)]], _values(found)
+    return about, points[[*columns_of(types)]], _values(found)
 
 
 def _values(found: Sequence[tuple[int, int, str, float]]) -> pd.DataFrame:
@@ -280,10 +270,6 @@ def _values(found: Sequence[tuple[int, int, str, float]]) -> pd.DataFrame:
     columns = {"point": point, "replication": replication, "iteration": 0, "component": ""}
     columns |= {"instance": 0, "metric": metric, "value": value}
     return pd.DataFrame(columns, columns=list(VALUES)).astype(dict(VALUES))
-
-
-def _columns(types: Mapping[str, str]) -> dict[str, str]:
-    return {"point": "int32", **types, **REMARKS}
 
 
 def _together(sweep: Sweep) -> list[str]:
@@ -300,65 +286,3 @@ def _together(sweep: Sweep) -> list[str]:
         for key, own in values.items()
         if len(own) > 1 and not any(key in one.keys for one in scenarios)
     ]
-
-
-def load_swept(folder: Path, manifest: Manifest) -> Result:
-    """Return the sweep that is kept in a folder.
-
-    Raises:
-        RunFailed: If a file is missing, truncated or changed.
-    """
-    about = manifest.swept
-    assert about is not None
-    if about.types.keys() != set(about.keys):
-        raise broken(folder, f"{MANIFEST}: swept.types: has not the keys of swept.keys")
-    if not about.units.keys() >= {*about.keys, *about.results}:
-        raise broken(folder, f"{MANIFEST}: swept.units: lacks keys or results")
-    data = {name: read_checked(folder, name, manifest) for name in (SCENARIO, POINTS, ROWS)}
-    scenario = load_kept(folder, SCENARIO, manifest)
-    try:
-        if about.kind != scenario.KIND:
-            raise ValueError(f"its scenario is not of the kind {about.kind}")
-        points = from_parquet(data[POINTS], _columns({key: about.types[key] for key in about.keys}))
-        values = from_parquet(data[ROWS], VALUES)
-        if points["point"].tolist() != list(range(len(points))):
-            raise ValueError(f"{POINTS} does not number its points")
-        there = set(points.loc[points["error"] == "", "point"])
-        if not (there >= set(values["point"]) and set(about.results) == set(values["metric"])):
-            raise ValueError(f"{ROWS} is not of these points")
-    except OtherColumns as error:
-        raise other(folder, manifest, str(error)) from error
-    except (KeyError, ValueError) as error:
-        raise broken(folder, str(error)) from error
-    tables = {"points": points}
-    return Result(scenario, manifest.seed, manifest.replications, folder, manifest, values, tables)
-
-
-def by_point(swept: Result) -> pd.DataFrame:
-    """Return a sweep with a row for each point, those that failed too, as `points.csv` has it.
-
-    Returns:
-        DataFrame: point, the varied keys as they were typed, each metric with the ends of its 95 %
-        interval (``NAME``, ``NAME_low``, ``NAME_high``), and `REMARKS`.
-    """
-    points = swept.sides["points"].set_index("point")
-    wide = swept.estimates().pivot(index="point", columns="metric", values=["value", "low", "high"])
-    ends = {
-        f"{name}{end}": wide[column][name].reindex(points.index)
-        for name in swept.METRICS
-        for column, end in (("value", ""), ("low", "_low"), ("high", "_high"))
-    }
-    keys, rest = points[swept.asked.keys], points[list(REMARKS)]
-    results = pd.DataFrame(ends, index=points.index)
-    table: pd.DataFrame = pd.concat([keys, results, rest], axis=1).reset_index()
-    return table
-
-
-def headings(swept: Result, table: pd.DataFrame) -> list[str]:
-    """Return the headings that columns of `by_point` have in CSV: with the units of numbers."""
-    units = swept.asked.units
-    every = {
-        name: units.get(name, units.get(name.removesuffix("_low").removesuffix("_high"), ""))
-        for name in map(str, table)
-    }
-    return [name if unit in ("", "1") else f"{name} [{unit}]" for name, unit in every.items()]

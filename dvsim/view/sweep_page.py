@@ -10,7 +10,7 @@ from typing import Any
 from dvsim.scenario.find import is_file
 from dvsim.scenario.units import value_text
 from dvsim.study.number_text import counted, estimate_texts, joined, scale_of
-from dvsim.study.sweep import REMARKS, by_point, headings
+from dvsim.study.swept import REMARKS, by_point, headings
 from dvsim.study.table import Cell, Table
 from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result, short_names

@@ -58,7 +58,7 @@ def room_of(module):
     return INSIDE_KINDS.get(inner[1], room) if inner[0] in PACKAGES else room
 
 
-RUNNING = ("", "arguments", "design", "execute", "limit", "sweeps")
+RUNNING = ("", "arguments", "design", "execute", "limit", "sweep", "sweeps")
 
 INSIDE_KINDS = {
     "spec": "kinds.spec",

@@ -300,9 +300,10 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     from dvsim.session import run_scenarios
     from dvsim.study.stages import stages_of
     from dvsim.study.summary import by_counter
-    from dvsim.study.sweep import by_point, prepare
+    from dvsim.study.sweep import prepare
     from dvsim.study.sweep import run as run_sweep
     from dvsim.study.sweeps.grid import plan
+    from dvsim.study.swept import by_point
     from dvsim.table.compare import side_by_side
 
     replications = 4

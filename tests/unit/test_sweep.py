@@ -15,10 +15,11 @@ from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
 from dvsim.study.store import load_result
-from dvsim.study.sweep import by_point, prepare, run
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.grid import plan, ranges
 from dvsim.study.sweeps.sensitivity import indices, points_for
+from dvsim.study.swept import by_point
 
 VARY = ("workload.message_bytes=8..2048*16", "system.publisher.processes=1,2")
 TABLES = ("points.parquet", "values.parquet", "points.csv", "scenario.toml")

@@ -11,9 +11,10 @@ from dvsim.session import run_scenarios
 from dvsim.study.precision import reached
 from dvsim.study.stopping import MOST
 from dvsim.study.store import load_result
-from dvsim.study.sweep import by_point, prepare, run
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.grid import plan
+from dvsim.study.swept import by_point
 
 VARY = ["workload.message_bytes=8,2048", "system.publisher.run_spread=0.005,0.03"]
 PRECISION = 0.02

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from manifests import changed
 
-from dvsim.study.sweep import by_point, prepare, run
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
+from dvsim.study.swept import by_point
 from dvsim.view.html import html
 from dvsim.view.saturation import Offered, saturated, sentence
 from dvsim.view.sweep_page import answer_sentences, curves, points_blocks, swept_page

@@ -19,8 +19,9 @@ from targets import Target
 from dvsim.cli.sweep_text import chosen, swept_lines
 from dvsim.errors import DvsimError
 from dvsim.study.store import load_result
-from dvsim.study.sweep import by_point, prepare, run
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
+from dvsim.study.swept import by_point
 from dvsim.study.table import plain_lines
 from dvsim.table.reply import Reply
 from dvsim.view.html import write
