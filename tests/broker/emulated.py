@@ -48,8 +48,9 @@ def publishers_of(process: subprocess.Popen[str]) -> list[int]:
 
 def children_of(pid: int) -> list[int]:
     """Return the processes that the main thread of a process has started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in children.read_text().split()] if children.exists() else []
+    with suppress(OSError):  # it has ended
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
 
 
 def gone(pids: list[int]) -> bool:

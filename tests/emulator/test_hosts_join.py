@@ -99,7 +99,7 @@ def runs(pid):
     """Return whether there is such a process that has not ended, even if nobody waits for it."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

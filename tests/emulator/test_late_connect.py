@@ -24,17 +24,17 @@ PROGRAM = "echo >{there}.$VIC_CARD; until test -e {end}; do sleep 0.02; done; ex
 
 
 def doors(pid):
-    """Return the addresses and ports at which a process listens."""
-    own = []
-    for path in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-            own.append(str(path.readlink()))
-    found = []
-    for table, address in (("tcp", "127.0.0.1"), ("tcp6", "::1")):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            row = line.split()
-            if row[3] == "0A" and f"socket:[{row[9]}]" in own:
-                found.append((address, str(int(row[1].rsplit(":", 1)[1], 16))))
+    """Return the addresses and ports at which a process listens; none if it has ended."""
+    found, own = [], set()
+    with contextlib.suppress(OSError):
+        for path in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                own.add(str(path.readlink()))
+        for table, address in (("tcp", "127.0.0.1"), ("tcp6", "::1")):
+            for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+                row = line.split()
+                if row[3] == "0A" and f"socket:[{row[9]}]" in own:
+                    found.append((address, str(int(row[1].rsplit(":", 1)[1], 16))))
     return found
 
 
