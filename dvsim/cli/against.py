@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dvsim.cli.options import RunOptions, typed_text, with_options
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import CriterionFailed, ScenarioError
+
+if TYPE_CHECKING:
+    from dvsim.evidence.lab.judge import Judged
+    from dvsim.study.run import Run
+    from dvsim.table.reply import Reply
+    from dvsim.table.result import Result
 
 
 def lab_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -61,7 +66,6 @@ def validate_against(
     from dvsim.evidence.lab.read import read_lab
     from dvsim.evidence.lab.sizes import at_all_sizes
     from dvsim.scenario.find import is_file, scenario_root
-    from dvsim.table.manifest import asked_json
     from dvsim.view.lab import lab_page, lab_sections
     from dvsim.view.terminal import lines
 
@@ -79,8 +83,7 @@ def validate_against(
 
         write(options.report, lab_page(runs, judged, data, typed_text()))
     if options.as_json:
-        content = {"runs": list(map(asked_json, runs)), **judged.table()}
-        click.echo(json.dumps(content, allow_nan=False))
+        say_json(_reply(runs, judged))
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
@@ -92,3 +95,26 @@ def validate_against(
             say(f"report: {options.report}")
     if strict and not judged.passed:
         raise CriterionFailed(judged.headline)
+
+
+def _reply(runs: Sequence[Run | Result], judged: Judged) -> Reply:
+    from dvsim.table.reply import Reply, against
+
+    made, told = Reply.of(), judged.table()
+    for run in runs:
+        made.result(run, numbers=False)
+    for case, facts in zip(judged.cases, told["cases"], strict=True):
+        named = {"case": case.name, "scenario": facts["scenario"]}
+        point, lab = made.at("sim", named), made.at("lab", named, source=judged.file)
+        row: Any  # a named tuple
+        for row in case.rows.itertuples(index=False):
+            asked = {"component": facts["what"] or "", "unit": facts["unit"]}
+            there = made.add(lab, row.statistic, row.lab, n=1, **asked)
+            ends = {"low": row.low, "high": row.high, "n": facts["replications"]}
+            own = made.add(point, row.statistic, row.simulated, **ends, **asked)
+            kind = "ratio" if row.lab else ""
+            against(own, there, kind, row.simulated / row.lab if row.lab else 0.0)
+            own.verdict = row.verdict
+        del facts["rows"]
+    made.say(**told)
+    return made

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
 from dvsim.cli.options import MADE, Output, RunOptions, run_options, run_telling
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dvsim.scenario.sampled import Sampled
     from dvsim.scenario.spec import Spec
     from dvsim.study.run import Run
+    from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
 CAMPAIGN = "/validation"
@@ -116,7 +117,7 @@ def _validate(
     validation = validate_runs(runs, more=more)
     written = options.write_report(runs, validation)
     if options.as_json:
-        click.echo(_json(validation, runs))
+        say_json(_reply(validation, runs))
     else:
         if options.scale not in (None, 1):
             slots = any(run.scenario.LENGTH == "slots" for run in runs)
@@ -202,19 +203,36 @@ def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
     return text if asked is not None else text + more
 
 
-def _json(validation: Validation, runs: Sequence[Run | Result]) -> str:
+def _reply(validation: Validation, runs: Sequence[Run | Result]) -> Reply:
     from dvsim.evidence.goals import goals
     from dvsim.evidence.published import tallies
-    from dvsim.table.manifest import asked_json
+    from dvsim.table.reply import Reply, against, finite, records
 
-    reached = goals(validation, [run.scenario for run in runs])
-    content = {
-        "runs": list(map(asked_json, runs)),
-        **validation.table(),
-        "tallies": tallies(validation).to_dict(orient="records"),
-        "goals": reached.table.to_dict(orient="records"),
-    }
-    return json.dumps(content, allow_nan=False)
+    made, places = Reply.of(), dict[str, tuple[int, int]]()
+    for run in runs:
+        made.result(run, numbers=False)
+    row: Any  # a named tuple
+    for row in validation.rows.itertuples(index=False):
+        if row.scenario not in places:
+            named = {"scenario": row.scenario}
+            published = made.at("published", named, source=row.transport)
+            places[row.scenario] = made.at("sim", named), published
+        where = {"component": row.column, "unit": "1" if row.statistic == "count" else "1/s"}
+        metric, (point, base) = f"{row.reading}.{row.statistic}", places[row.scenario]
+        there = made.add(base, metric, row.published, n=1, **where)
+        own = made.add(point, metric, row.simulated, low=row.low, high=row.high, n=1, **where)
+        ratios = [one / row.published if row.published else None for one in (row.low, row.high)]
+        zero = not row.published
+        change = "" if zero else "ratio", math.nan if zero else row.simulated / row.published
+        against(own, there, *change, *ratios, None, row.verdict)
+        own.verdict, own.tolerance = row.verdict, finite(row.tolerance)
+    made.say(
+        columns=records(validation.columns),
+        claims=[dict(vars(claim)) for claim in validation.claims],
+        tallies=records(tallies(validation)),
+        goals=records(goals(validation, [run.scenario for run in runs]).table),
+    )
+    return made
 
 
 def _require_half(validation: Validation) -> None:

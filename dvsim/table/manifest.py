@@ -293,16 +293,6 @@ def used_by(scenario: Sampled) -> dict[str, list[Used]]:
     return {"cards": cards, "reference": [Used(role="reference", name=file, blake2b=digest)]}
 
 
-def asked_json(result: Any) -> dict[str, Any]:  # noqa: ANN401 - a run or a study
-    """Return what a result answers, and where it is kept, as JSON types."""
-    return {
-        "scenario": result.scenario.name,
-        "seed": result.seed,
-        "replications": result.replications,
-        "folder": None if result.folder is None else str(result.folder),
-    }
-
-
 def card_hash(card: Card) -> str:
     """Return 32 hex digits that change with any parameter, source or confidence of a card."""
     content = {

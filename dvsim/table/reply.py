@@ -75,6 +75,7 @@ class Value(BaseModel):
     verdict: str | None = Field(
         None, description="rises, falls, stays, equal, open; pass, fail where a tolerance judges"
     )
+    tolerance: Number = Field(None, description="the relative error that is allowed")
 
 
 class Facts(BaseModel):
@@ -135,8 +136,12 @@ class Reply(BaseModel):
         """Add facts."""
         self.facts = self.facts.model_copy(update=facts)
 
-    def result(self, result: Any) -> list[int]:  # noqa: ANN401 - of any kind
-        """Add a result with its points, values and theory, and return the numbers of its points."""
+    def result(self, result: Any, *, numbers: bool = True) -> list[int]:  # noqa: ANN401 - any kind
+        """Add a result, with its points, values and theory unless it is without `numbers`.
+
+        Returns:
+            list: The numbers of its points.
+        """
         from dvsim.contract.find import kind_of
         from dvsim.study.changes import changes_of
 
@@ -152,6 +157,8 @@ class Reply(BaseModel):
                 "manifest": result.manifest.plain(),
             }
         )
+        if not numbers:
+            return []
         asked = {"result": place, "scenario": scenario.name, "kind": kind_of(scenario).name}
         return self.rows(result, "sim" if result.simulated else "emu", asked)
 

@@ -1,11 +1,11 @@
 """Are runs put beside measurements as their samples, sums and units ask for?"""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 from lab_data import run_with
 from run_builder import run_of, samples, vortex_scenario
 
@@ -145,7 +145,7 @@ def test_a_fit_says_what_was_fitted_and_predicts_what_nobody_measured(tmp_path):
     words += f" --scenario h3/dv-256 --budget 10 --starts 1 --scale 0.001 --out {tmp_path} --json"
     done = CliRunner().invoke(calibrate, [*words.split(), "--predict", "4 KB", "--predict", "1000"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = Told(done.stdout).facts
     assert found["statistics"] == ["mean"]
     source = load_card(tmp_path / "mine-bridge.toml").parameters["push"].source
     assert "mean log error of mean, local" in source

@@ -1,6 +1,5 @@
 """Is the ledger counted and written as its words say?"""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ import pandas as pd
 import pytest
 from claim_sources import every_claim
 from click.testing import CliRunner
+from harness.replies import Told
 from run_builder import bursty_vortex, run_of, samples, tcp_scenario, vortex_scenario
 
 from dvsim.cli.main import cli
@@ -126,7 +126,7 @@ def test_all_writes_text_and_page(gathered, tmp_path):
 
 
 def test_all_as_json_has_everything(gathered):
-    content = json.loads(CliRunner().invoke(cli, ["validate", "--all", "--json"]).stdout)
+    content = Told(CliRunner().invoke(cli, ["validate", "--all", "--json"]).stdout).facts
     assert [one["id"] for one in content["claims"]] == [one.id for one in CLAIMS]
     assert (content["words"]["confirmed"], content["words"]["refuted"]) == (5, 1)
 

@@ -213,15 +213,15 @@ def test_it_is_held_against_measurements_of_its_own_metrics(asked, tmp_path):
     (tmp_path / "waits.csv").write_text(WAITS)
     status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--json")
     assert status == 0, err
-    told = json.loads(out)
-    verdicts = {case["name"]: case["rows"][0]["verdict"] for case in told["cases"]}
+    told = Told(out)
+    verdicts = {row["case"]: row["verdict"] for row in told.rows if row["origin"] == "sim"}
     assert verdicts == {
         "wait, load 0.50": "pass",
         "busy, load 0.50": "pass",
         "wait, load 0.8": "fail",  # theory says 4
         "busy, load 0.8": "pass",
     }
-    assert [name for name, _ in told["missing"]] == ["wait, load 0.9", "busy, load 0.9"]
+    assert [name for name, _ in told.facts["missing"]] == ["wait, load 0.9", "busy, load 0.9"]
     status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--strict")
     assert status == 3 and "In services; intervals are over replications" in out, err
 
@@ -334,7 +334,7 @@ def test_a_sweep_describes_its_metrics_as_the_kind_does(asked, tmp_path):
     (tmp_path / "lab.csv").write_text("load,latency (ns),throughput\n0.5,500,1\n")
     status, out, err = asked("validate", "queue.toml", "--against", "lab.csv", "--json", path=site)
     assert status == 0, err
-    rows = {case["name"]: case["rows"][0] for case in json.loads(out)["cases"]}
+    rows = {row["case"]: row for row in Told(out).rows if row["origin"] == "sim"}
     assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
         ("latency, load 0.5", "throughput, load 0.5"), "pass"
     )
