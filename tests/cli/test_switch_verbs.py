@@ -293,10 +293,9 @@ def test_limit_tells_what_is_wrong(mine, arguments, said):
 
 def test_validate_prints_the_claims(mine):
     arguments = ("--scale", "0.005", "--replications", "1", "--workers", "1")
-    text = good("validate", "switch", *arguments)
+    text = good("validate", "switch", *arguments, "--verbose")
     assert text.startswith("slots scaled by 0.005: not the published workload\n\nclaims:  ")
     assert all(f"\nDV-{number}  " in text for number in range(1, 9))
-    text = good("validate", "switch", *arguments, "--verbose")
     assert "\n\nClaims\nDV-1  " in text
     assert "kept switch/saturation: runs/switch/saturation/" in text
     strict = call("validate", "switch/zero-load", *arguments, "--strict")

@@ -142,7 +142,7 @@ def test_a_fit_says_what_was_fitted_and_predicts_what_nobody_measured(tmp_path):
         "message_bytes,mean (msg/s),99% (msg/s)\n8,20000,30000\n256,19000,29000\n2048,15000,20000\n"
     )
     words = f"h3-bridge --against {tmp_path}/lab.csv --fit 8,2048 --parameter push --as mean"
-    words += f" --scenario h3/dv-256 --budget 10 --starts 1 --scale 0.001 --out {tmp_path} --json"
+    words += f" --scenario h3/dv-256 --budget 6 --starts 1 --scale 0.001 --out {tmp_path} --json"
     done = CliRunner().invoke(calibrate, [*words.split(), "--predict", "4 KB", "--predict", "1000"])
     assert done.exit_code == 0, done.output
     found = Told(done.stdout).facts
