@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
 OVERWRITE = "dvsim.overwrite"  # key of what a command says of reports that are there
-FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.view, which is not loaded for --help
+# of dvsim.view, which is not loaded for --help
+FORMS = ("html", "md", "csv", "parquet", "svg", "png", "pdf")
 
 set_option = click.option(
     "--set",
@@ -159,7 +160,7 @@ def check_free(path: Path, form: str) -> None:
     ctx = click.get_current_context(silent=True)
     if ctx is None or ctx.meta.get(OVERWRITE):
         return
-    names = path.parent.glob(f"{glob.escape(path.stem)}-*.svg") if form == "svg" else ()
+    names = path.parent.glob(f"{glob.escape(path.stem)}-*.{form}") if form in FORMS[-3:] else ()
     there = next((file for file in (path, *sorted(names)) if file.is_file()), None)
     if there is not None:
         message = f"{there} is there already; another name, or --overwrite to replace it"
@@ -194,10 +195,6 @@ class FormFile(Page):
         if form not in ("", "htm", *self._forms):
             endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
-        if form == "svg":  # before anything is run
-            from dvsim.view.figure_svg import check_printer
-
-            check_printer()
         return path
 
 
@@ -352,9 +349,9 @@ def write_page(
 ) -> list[Path]:
     """Write the report about runs and studies; return the files."""
     from dvsim.view import write_results
-    from dvsim.view.sensitivity import sensitivity_drawings
+    from dvsim.view.sensitivity import sensitivity_figures
 
-    more = [] if sensitivity is None else sensitivity_drawings(sensitivity)
+    more = [] if sensitivity is None else sensitivity_figures(sensitivity)
     return write_results(path, results, validation, command, form, more)
 
 
@@ -381,7 +378,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         force_option,
         workers_option,
         report_option(
-            "One report for all runs: FILE.html, .md, .csv, .parquet or .svg.", FormFile(FORMS)
+            "One report for all runs: FILE.html, .md, .csv, .parquet, .svg, .png or .pdf.",
+            FormFile(FORMS),
         ),
         json_option,
     )

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     "form",
     type=click.Choice(FORMS),
     help="html: one offline page; md: text with tables; csv, parquet: one tidy table of all "
-    "results; svg: the figures, each in a file.  [default: by the ending of FILE, or html]",
+    "results; svg, png, pdf: the figures, each in a file.  "
+    "[default: by the ending of FILE, or html]",
 )
 @click.option(
     "--sensitivity",
@@ -50,8 +51,8 @@ def report(
 
     Runs with messages of the same size share a figure. Published data, where there are any, stand
     beside the runs. Studies of a switch or network have their own kind of page. The page needs no
-    network and no other file. With --format svg, matplotlib (vortexsim[figures]) draws figures for
-    papers into files beside FILE, with the name of the figure added.
+    network and no other file. With --format svg, png or pdf the figures
+    go into files beside FILE, with the name of each added.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* --report both.html
     """

@@ -36,7 +36,7 @@ OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a swit
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="html is a picture that you can turn.  [default: by the ending of FILE, or graphml]",
+    help="html is a picture.  [default: by the ending of FILE, or graphml]",
 )
 @report_option(
     "The file to write; its ending chooses the format.  [default: stdout]",
@@ -109,9 +109,8 @@ def _injecting(text: str) -> int | list[int]:
 
 def _draw(topology: Topology, page: Path) -> None:
     from dvsim.fabric.topology.choose import nearest
-    from dvsim.view.cylinders import MOST_NODES
     from dvsim.view.html import write
-    from dvsim.view.topology import topology_page
+    from dvsim.view.topology import MOST_NODES, topology_page
 
     switch = topology.switch
     if switch.nodes > MOST_NODES:

@@ -32,8 +32,6 @@ from dvsim.table.manifest import Manifest
 from dvsim.table.result import Headline
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
     from dvsim.table.result import Result
 
 
@@ -230,10 +228,9 @@ class Run:
         table = table.assign(metric=metric, component=table["column"], point=0)
         return table.assign(n=self.replications).reset_index(drop=True)
 
-    def plot(self) -> Figure:
-        """Return the rates of its columns over time as a figure of Plotly; a notebook shows it."""
-        figure: Figure = resolve_name(kind_of(self.scenario).figure)(self)
-        return figure
+    def plot(self) -> Any:  # noqa: ANN401 - of a room above
+        """Return the rates of its columns over time as a figure; a notebook shows it."""
+        return resolve_name(kind_of(self.scenario).figure)(self)
 
     def _repr_html_(self) -> str:
         html: str = self.estimates().to_html(index=False, max_rows=40)

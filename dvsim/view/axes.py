@@ -10,7 +10,6 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from dvsim.scenario.units import is_number, value_text
-from dvsim.view.drawing import COLOURS, SYMBOLS
 from dvsim.view.saturation import Offered, saturated
 
 if TYPE_CHECKING:
@@ -49,16 +48,6 @@ class Group:
     number: int
     name: str
     points: tuple[int, ...]
-
-    @property
-    def colour(self) -> str:
-        """Colour of the line, "#rrggbb"."""
-        return COLOURS[self.number % len(COLOURS)]
-
-    @property
-    def symbol(self) -> str:
-        """Its mark; with more lines than colours, two of one colour differ in it."""
-        return SYMBOLS[(self.number + 2 * (self.number // len(COLOURS))) % len(SYMBOLS)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from dvsim.study.table import Table
-from dvsim.view.drawing import Drawing
+from dvsim.view.figure import Figure
 from dvsim.view.recorded import Recording
 
 
@@ -48,7 +48,7 @@ class Code:
 class Pair:
     """Figures that stand side by side where there is room."""
 
-    drawings: Sequence[Drawing]
+    figures: Sequence[Figure]
     form: ClassVar[str] = "pair"
 
 
@@ -62,7 +62,7 @@ class Fold:
     form: ClassVar[str] = "fold"
 
 
-Block = Text | Heading | Items | Code | Pair | Fold | Table | Drawing | Recording
+Block = Text | Heading | Items | Code | Pair | Fold | Table | Figure | Recording
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ class Page:
             yield from _inside(section.blocks)
 
     @property
-    def drawings(self) -> list[Drawing]:
+    def figures(self) -> list[Figure]:
         """Every figure in the order of the page."""
-        return [block for block in self.blocks if isinstance(block, Drawing)]
+        return [block for block in self.blocks if isinstance(block, Figure)]
 
 
 def _inside(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -114,7 +114,7 @@ def _inside(blocks: Iterable[Block]) -> Iterator[Block]:
         if isinstance(block, Fold):
             yield from _inside(block.blocks)
         elif isinstance(block, Pair):
-            yield from block.drawings
+            yield from block.figures
 
 
 def answer(sentences: Sequence[str]) -> list[Block]:
@@ -127,9 +127,9 @@ def tables(*some: Table | None) -> list[Table]:
     return [table for table in some if table is not None and table.rows]
 
 
-def pair(drawings: Sequence[Drawing]) -> list[Block]:
+def pair(figures: Sequence[Figure]) -> list[Block]:
     """Return figures side by side; nothing where there is none."""
-    return [Pair(drawings)] if drawings else []
+    return [Pair(figures)] if figures else []
 
 
 def under(heading: str, blocks: Sequence[Block]) -> list[Block]:

@@ -15,13 +15,12 @@ from dvsim.study.rate import SYSTEM
 from dvsim.study.table import Cell, Table, changed, number
 from dvsim.table.compare import ON, Comparison, interval_notes, names_of, sort_of
 from dvsim.table.estimate import Change
-from dvsim.view.axes import Group, Mark, Sweep, named
+from dvsim.view.axes import Sweep, named
 from dvsim.view.basis import commands_of, origin_table
 from dvsim.view.blocks import Block, Page, Section, Text, commands, under
-from dvsim.view.curves import band, line_trace, x_axis, y_axis
-from dvsim.view.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
-from dvsim.view.metrics import name_of, unit_of
-from dvsim.view.overlaid import Compared, Side, distribution, forest_drawing, series
+from dvsim.view.curves import rows_of, swept_figure
+from dvsim.view.figure import COLOURS, Figure, reading
+from dvsim.view.overlaid import Compared, Side, distribution, forest_figure, series
 
 MOST_ROWS = 60  # of a figure of ratios
 MOST_UNMATCHED = 6  # points that are named
@@ -243,7 +242,7 @@ def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
 
 def _forest(
     name: str, title: str, called: Callable[[Any], str], rows: pd.DataFrame, labels: Sequence[str]
-) -> list[Drawing]:
+) -> list[Figure]:
     keys = rows.drop_duplicates(ON)
     found: dict[Any, Any] = {
         (row.point, row.component, row.metric, row.result): row for row in rows.itertuples()
@@ -258,11 +257,11 @@ def _forest(
         if index
     ]
     names = [called(row) for row in keys.itertuples()]
-    drawn = forest_drawing(f"forest-{name}", f"{title}: ratios", names, others)
+    drawn = forest_figure(f"forest-{name}", f"{title}: ratios", names, others)
     return [] if drawn is None else [drawn]
 
 
-def forests(comparison: Comparison) -> list[Drawing]:
+def forests(comparison: Comparison) -> list[Figure]:
     """Draw the ratios to the first run: of all messages, then of each column."""
     drawn, labels = [], labels_of(comparison)
     by_column = comparison.rows.groupby("component", sort=False)
@@ -325,7 +324,7 @@ def _label(comparison: Comparison, metric: str) -> str:
 
 def study_forests(
     comparison: Comparison, labels: Sequence[str], metrics: Sequence[str]
-) -> list[Drawing]:
+) -> list[Figure]:
     """Draw the ratios of each metric to the first study, point by point."""
 
     def at(row: Any) -> str:  # noqa: ANN401 - of a frame
@@ -342,7 +341,7 @@ def study_forests(
 
 def overlaid_curves(
     comparison: Comparison, labels: Sequence[str], metrics: Sequence[str]
-) -> list[Drawing]:
+) -> list[Figure]:
     """Draw each metric over the key that the studies have along their axes, all in one figure.
 
     There is none where they have no such key, or not the same, or its values are no numbers.
@@ -357,35 +356,13 @@ def overlaid_curves(
     return [_curve(sweeps, labels, metric) for metric in metrics]
 
 
-def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawing:
-    lines: list[tuple[int, Sweep, Group, Sequence[Mark]]] = []
-    for index, sweep in enumerate(sweeps):
+def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Figure:
+    rows, widest = [], max(sweeps, key=lambda sweep: len(sweep.values))
+    single = len(sweeps[0].groups) == 1  # one line each: the study has the colour
+    for label, sweep in zip(labels, sweeps, strict=True):
         for group in sweep.groups:
-            marks = sweep.marks(group, metric)
-            if marks:
-                name = ": ".join(filter(None, [labels[index], group.name]))
-                lines.append((index, sweep, replace(group, name=name), marks))
-    if len(sweeps[0].groups) == 1:  # one line each: the study has the colour
-        lines = [(number, s, replace(g, number=number), line) for number, s, g, line in lines]
-    traces: list[dict[str, Any]] = []
-    for _, _, group, line in lines:
-        traces += band(group, line)
-    for index, sweep, group, line in lines:
-        trace = line_trace(sweep, group, line, metric)
-        trace["line"] |= {"dash": DASHES[index % len(DASHES)]}
-        symbol = SYMBOLS[index % len(SYMBOLS)]
-        trace["marker"] |= {"symbol": [symbol + "-open" * (not mark.settled) for mark in line]}
-        traces.append(trace)
-    values = [mark.value for *_, line in lines for mark in line]
-    widest = max(sweeps, key=lambda sweep: len(sweep.values))
-    title = f"{name_of(widest.study, metric).capitalize()} against {widest.key}"
-    said = "; ".join(f"{group.name}: {len(line)} points" for _, _, group, line in lines)
-    return Drawing(
-        f"curve-{metric}",
-        title,
-        f"{title}, in {unit_of(widest.study, metric) or 1}. {said}.",
-        "Each study has its own stroke and mark, lines of the same keys have the same colour, "
-        "and bands are the 95 % interval over replications. Open marks have not settled.",
-        traces,
-        layout(tall(len(lines)), x_axis(widest), y_axis(widest, metric, values)),
-    )
+            for row in rows_of(sweep, group, metric):
+                line = {"line": label} if single else {"part": label}
+                rows.append(row | line)
+    made = swept_figure(widest, metric, f"curve-{metric}", rows)
+    return replace(made, reading=reading("compared"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,7 @@ from dvsim.study.run import Run
 from dvsim.table.compare import Comparison
 from dvsim.table.result import Result
 from dvsim.view.comparison import comparison_page
-from dvsim.view.drawing import Drawing
-from dvsim.view.figure_svg import can_be_printed, figure_svg
+from dvsim.view.figure import Figure, pdf, png, svg
 from dvsim.view.html import html, write
 from dvsim.view.markdown import markdown
 from dvsim.view.result_page import report_page
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.view.blocks import Page
 
-FORMATS = ("html", "md", "csv", "parquet", "svg")
+FORMATS = ("html", "md", "csv", "parquet", "svg", "png", "pdf")
+DRAWN: Mapping[str, Callable[[Figure], bytes]] = {"svg": svg, "png": png, "pdf": pdf}
 
 
 def format_of(path: Path) -> str:
@@ -43,13 +43,13 @@ def write_results(
     validation: Validation | None = None,
     command: str | None = None,
     form: str | None = None,
-    more: Sequence[Drawing] = (),
+    more: Sequence[Figure] = (),
 ) -> list[Path]:
     """Write the report of runs or of studies in one of `FORMATS`.
 
     Args:
-        path: The file; figures (svg) become files beside it, each with the name of the figure
-            added.
+        path: The file; figures (svg, png, pdf) become files beside it, each with the name of its
+            figure added.
         results, validation, command, more: As for `dvsim.view.result_page.report_page`.
         form: One of `FORMATS`; otherwise the name of the file says it, see `format_of`.
 
@@ -58,7 +58,7 @@ def write_results(
 
     Raises:
         OutputError: If a file cannot be written. What was there before is still there then.
-        DvsimError: If there is no result, or matplotlib is needed and not installed.
+        DvsimError: If there is no result.
     """
     form = form or format_of(path)
     if form in ("csv", "parquet"):
@@ -69,9 +69,9 @@ def write_results(
 
 
 def write_page(path: Path, page: Page, form: str) -> list[Path]:
-    """Write a page as html, md or svg, and return the files."""
-    if form == "svg":
-        return write_figures(path, page.drawings)
+    """Write a page as html or md, or its figures, and return the files."""
+    if form in DRAWN:
+        return write_figures(path, page.figures, form)
     write(path, markdown(page) if form == "md" else page)
     return [path]
 
@@ -85,12 +85,12 @@ def write_sweep(path: Path, swept: Result, form: str | None = None) -> list[Path
     return [path]
 
 
-def write_figures(path: Path, drawings: Sequence[Drawing]) -> list[Path]:
-    """Write each flat figure to a file of its own."""
+def write_figures(path: Path, figures: Sequence[Figure], form: str) -> list[Path]:
+    """Write each figure to a file of its own."""
     files = []
-    for drawing in filter(can_be_printed, drawings):
-        file = path.with_name(f"{path.stem}-{drawing.name}.svg")
-        write_output(file, figure_svg(drawing))
+    for figure in figures:
+        file = path.with_name(f"{path.stem}-{figure.name}.{form}")
+        write_output(file, DRAWN[form](figure))
         files.append(file)
     return files
 
@@ -99,7 +99,7 @@ def render_report(
     results: Sequence[Run | Result],
     validation: Validation | None = None,
     command: str | None = None,
-    more: Sequence[Drawing] = (),
+    more: Sequence[Figure] = (),
 ) -> str:
     """Return the page of runs or of studies as HTML, see `dvsim.view.result_page.report_page`."""
     return html(report_page(results, validation, command, more))

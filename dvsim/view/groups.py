@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dvsim.scenario.sampled import Path
 from dvsim.study.changes import changes_of
 from dvsim.table.estimate import Estimate
-from dvsim.view.drawing import BLUE, OTHER_COLOURS, VERMILION
+from dvsim.view.figure import BLUE, OTHER_COLOURS, VERMILION
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run

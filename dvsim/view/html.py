@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
@@ -14,9 +17,9 @@ from dvsim.view.blocks import Page
 
 
 def html(page: Page) -> str:
-    """Return a page as HTML: about 5 MB with figures, since their library is inside.
+    """Return a page as HTML: about half a megabyte with figures, since Vega is inside.
 
-    Equal pages give equal text. Every text is escaped; figures are placed as they are.
+    Equal pages give equal text, and every text is escaped.
     """
     import jinja2
     from markupsafe import Markup
@@ -29,25 +32,30 @@ def html(page: Page) -> str:
         loader=jinja2.FunctionLoader(resource),
     )
     environment.filters |= {"glue": glue, "csv_uri": csv_uri}
-    scripts = figure_scripts() if any(not drawing.svg for drawing in page.drawings) else ""
+    scripts = figure_scripts() if page.figures else ""
     if any(block.form == "recording" for block in page.blocks):
         scripts += f"\n<script>\n{resource('player.js')}\n</script>"
     text = environment.get_template("page.html.jinja").render(
         page=page,
         version=__version__,
         # these are ours, not a user's: they must not be escaped
-        style=Markup(resource("pipeline.css") + resource("style.css")),
+        style=Markup(resource("style.css")),
         scripts=Markup(scripts),
     )
     return text.lstrip()
 
 
+@cache
 def figure_scripts() -> str:
-    """Return the figure library and what draws with it; after all text, which need not wait."""
-    import plotly.offline
+    """Return Vega, packed, and what draws with it; after all text, which need not wait."""
+    import vl_convert
 
-    library = plotly.offline.get_plotlyjs()
-    return f"<script>\n{library}\n</script>\n<script>\n{resource('figure.js')}</script>"
+    library = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    packed = base64.b64encode(gzip.compress(library.encode(), mtime=0)).decode()
+    return (
+        f'<script type="text/plain" id="vega">{packed}</script>\n'
+        f"<script>\n{resource('figure.js')}</script>"
+    )
 
 
 def write(path: Path, page: Page | str) -> None:

@@ -18,7 +18,7 @@ from dvsim.study.table import Cell, Table, mark, number, table_of, times
 from dvsim.view.basis import commands_of
 from dvsim.view.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
 from dvsim.view.blocks import commands as repeated
-from dvsim.view.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
+from dvsim.view.lab_figures import cdf_figure, qq_figure, sizes_figures
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
@@ -68,7 +68,7 @@ def _cases(judged: Judged) -> list[Block]:
 
 
 def _between(judged: Judged) -> list[Block]:
-    blocks: list[Block] = [*sizes_drawings(judged.cases), *tables(_ratios(judged))]
+    blocks: list[Block] = [*sizes_figures(judged.cases), *tables(_ratios(judged))]
     if not blocks:
         return []
     blocks += map(Text, _crossovers(judged))
@@ -174,7 +174,7 @@ def _case(case: Compared, index: int) -> list[Block]:
         measured = low if low == high else f"{low} to {high}"
         lines.append(f"Samples that are zero: {measured} measured, {simulated} simulated.")
     name = f"lab-{index}"
-    figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
+    figures = (qq_figure(case, f"{name}-qq"), cdf_figure(case, f"{name}-cdf"))
     drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
     details = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
     return [

@@ -11,184 +11,117 @@ from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.judge import MEANS, Compared, by_series
 from dvsim.sheets.headings import share_of
 from dvsim.study.number_text import number_text
-from dvsim.view.drawing import (
+from dvsim.view.figure import (
     BLUE,
-    COLOURS,
-    GREY,
     VERMILION,
-    Drawing,
-    error_bars,
-    layout,
+    Axis,
+    Figure,
+    colour,
+    frame_of,
+    lines,
     log_axis,
     log_axis_with_zero,
-    scatter,
-    tall,
+    reading,
+    tooltip,
 )
-from dvsim.view.groups import size_text
+from dvsim.view.run_figures import equality
 
-POINTS = 400  # of a distribution function
+POINTS = 200  # of a distribution function
 
 
-def qq_drawing(case: Compared, name: str) -> Drawing | None:
+def qq_figure(case: Compared, name: str) -> Figure | None:
     """Draw measured order statistics over simulated ones; None with fewer than two above zero."""
     factor, unit = shown(case.case.unit)
     table = case.rows[~case.rows["statistic"].isin(["mean", "std"])]
     rows: list[Any] = list(table[(table["lab"] > 0) & (table["simulated"] > 0)].itertuples())
     if len(rows) < 2:
         return None
-    ends = [x / factor for row in rows for x in (row.lab, row.simulated)]
-    low, high = min(ends) / 1.3, max(ends) * 1.3
-    dashed = {"color": GREY, "width": 1, "dash": "dash"}
-    traces = [
-        scatter("equal", [low, high], [low, high], "lines", line=dashed, hoverinfo="skip"),
-        *_band_trace(rows, factor),
-        scatter(
-            "order statistics",
-            [row.simulated / factor for row in rows],
-            [row.lab / factor for row in rows],
-            "markers+text",
-            text=[row.statistic for row in rows],
-            textposition=[("top left", "bottom right")[index % 2] for index in range(len(rows))],
-            marker={"color": BLUE, "size": 9},
-            hovertemplate="%{text}: simulated %{x:,.4g}, laboratory %{y:,.4g}<extra></extra>",
-        ),
-    ]
-    axes = [
-        log_axis(low, high) | {"title": f"{who}, {unit}"} for who in ("simulated", "laboratory")
-    ]
+    frame = frame_of(
+        {"line": "order statistics", "colour": BLUE, "text": row.statistic}
+        | {"x": row.simulated / factor, "y": row.lab / factor}
+        | (
+            {}
+            if row.outside is None
+            else {"low": row.band_low / factor, "high": row.band_high / factor}
+        )
+        for row in rows
+    )
+    ends = [*frame["x"], *frame["y"]]
+    x, y = (log_axis(f"{who}, {unit}", ends) for who in ("simulated", "laboratory"))
+    chart = lines(frame, x, y, joined=False, height=340, under=equality(x, y))
     described = ", ".join(
         f"{row.statistic} {number_text(row.lab / factor)} ({number_text(row.simulated / factor)})"
         for row in rows
     )
-    return Drawing(
-        name=name,
-        title="Q-Q",
-        traces=traces,
-        looks=layout(380, *axes),
-        label="Measured over simulated order statistics (simulated in brackets), "
-        f"{unit}: {described}.",
-        reading=(
-            "On the dashed line laboratory and simulation agree; above it the laboratory is larger."
-            " The bars are where 95 % of laboratories with as many independent samples would "
-            "be if the simulation were true."
-        ),
-    )
+    words = f"Measured over simulated order statistics (simulated in brackets), {unit}: {described}"
+    heads = {"text": "statistic", "x": x.title, "y": y.title, "low": "low", "high": "high"}
+    return Figure(name, "Q-Q", frame, chart, reading("lab_qq"), f"{words}.", heads)
 
 
-def _band_trace(rows: Sequence[Any], factor: float) -> list[dict[str, Any]]:
-    known = [(row, (row.band_low, row.band_high)) for row in rows if row.outside is not None]
-    if not known:
-        return []
-    middles = [row.simulated / factor for row, _ in known]
-    low, high = ([band[end] / factor for _, band in known] for end in (0, 1))
-    bars = error_bars(middles, low, high, thickness=5, width=0, color="rgba(127,127,127,0.5)")
-    look = {"color": GREY, "size": 3}
-    name = "band if the model is true"
-    return [scatter(name, middles, middles, error_y=bars, marker=look, hoverinfo="skip")]
-
-
-def cdf_drawing(case: Compared, name: str) -> Drawing | None:
+def cdf_figure(case: Compared, name: str) -> Figure | None:
     """Draw the simulated distribution function with the measured quantiles on it."""
+    import altair as alt
+
     if case.simulated.model is None:
         return None
     factor, unit = shown(case.case.unit)
     shares = np.linspace(0, 1, POINTS)
     values = np.quantile(case.simulated.model, shares) / factor
-    points = [(row.lab / factor, share) for row, share in _shares(case)]
-    floor, axis = log_axis_with_zero([*values.tolist(), *(x for x, _ in points)])
-    traces = [
-        scatter(
-            "simulated",
-            np.maximum(values, floor),
-            shares,
-            "lines",
-            line={"color": BLUE, "width": 2, "shape": "hv"},
-            hovertemplate="%{y:.1%} up to %{x:,.4g}<extra>simulated</extra>",
-        ),
-        scatter(
-            "laboratory",
-            [max(x, floor) for x, _ in points],
-            [share for _, share in points],
-            marker={"color": VERMILION, "size": 9, "symbol": "diamond-open"},
-            hovertemplate="%{y:.1%} up to %{x:,.4g}<extra>laboratory</extra>",
-        ),
+    rows = [
+        {"line": "simulated", "colour": BLUE, "x": float(x), "y": float(share)}
+        for x, share in zip(values, shares, strict=True)
     ]
-    y = {"title": "share of samples up to it", "tickformat": "~%", "range": [-0.02, 1.02]}
-    return Drawing(
-        name=name,
-        title="Distribution",
-        traces=traces,
-        looks=layout(380, axis | {"title": unit}, y),
-        label=f"Simulated distribution of {case.name}, {unit}, and {len(points)} measured points.",
-        reading=(
-            "The line is the simulated share of samples up to a value; the diamonds are measured. "
-            "A diamond to the right of the line was larger in the laboratory."
-        ),
-    )
+    measured: list[Any] = list(case.rows.itertuples())
+    rows += [
+        {"line": "laboratory", "part": "laboratory", "colour": VERMILION, "open": 1}
+        | {"x": row.lab / factor, "y": share, "text": row.statistic}
+        for row in measured
+        if (share := share_of(row.statistic)) is not None
+    ]
+    frame = frame_of(rows)
+    x = log_axis_with_zero(unit, frame["x"])
+    frame["x"] = frame["x"].clip(lower=x.floor)
+    y = Axis("share of samples up to it", form="~%", ends=(-0.02, 1.02))
+    chart = lines(frame, x, y, marks=False, step=True, height=340)
+    dots = alt.Chart(alt.NamedData("rows")).transform_filter("datum.part == 'laboratory'")
+    placed = dots.encode(x=x.channel(alt.X, "x"), y=y.channel(alt.Y, "y"))
+    marks = placed.mark_point(size=90, shape="diamond", strokeWidth=2, opacity=1, filled=False)
+    chart = alt.layer(chart, marks.encode(color=colour(frame), tooltip=tooltip(frame)))
+    chart = chart.properties(width="container", height=340)
+    heads = {"line": "who", "x": unit, "y": "share"}
+    return Figure(name, "Distribution", frame, chart, reading("lab_cdf"), heads=heads)
 
 
-def _shares(case: Compared) -> list[tuple[Any, float]]:
-    rows: list[Any] = list(case.rows.itertuples())
-    shares = ((row, share_of(row.statistic)) for row in rows)
-    return [(row, share) for row, share in shares if share is not None]
-
-
-def sizes_drawings(cases: Sequence[Compared]) -> list[Drawing]:
+def sizes_figures(cases: Sequence[Compared]) -> list[Figure]:
     """Draw means, or medians, over message sizes: one figure a metric, if there are two sizes."""
-    drawings = []
+    figures = []
     for metric in dict.fromkeys(case.case.metric for case in cases):
         series = by_series([case for case in cases if case.case.metric == metric])
-        lines = [line for line in map(_line, series.values()) if len(line) > 1]
-        if lines:
-            drawings.append(_sizes_drawing(metric, lines))
-    return drawings
+        found = [line for line in map(_line, series.values()) if len(line) > 1]
+        if not found:
+            continue
+        factor, unit = shown(found[0][0][0].case.unit)
+        frame = frame_of(
+            {"line": ", ".join(filter(None, line[0][0].case.series[1:])) or metric}
+            | {"part": part, "x": case.simulated.message_bytes, "y": value / factor, "open": hollow}
+            for line in found
+            for case, row in line
+            for part, value, hollow in (
+                ("simulated", row.simulated, 0),
+                ("laboratory", row.lab, 1),
+            )
+        )
+        ends = (min(frame["x"]) / 1.5, max(frame["x"]) * 1.5)
+        x = Axis("message size", "log", "bytes", ends=ends)
+        y = log_axis(f"{metric}, {unit}", frame["y"])
+        name = f"lab-sizes-{metric.replace(' ', '-')}"
+        title = f"{metric.capitalize()} over message size"
+        heads = {"line": "series", "part": "part", "x": "message size (B)", "y": y.title}
+        told = reading("lab_sizes")
+        figures.append(Figure(name, title, frame, lines(frame, x, y), told, heads=heads))
+    return figures
 
 
 def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Any]]:
     rows = [(case, case.row(*MEANS)) for case in cases]
     return [(case, row) for case, row in rows if row and min(row.lab, row.simulated) > 0]
-
-
-def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Any]]]) -> Drawing:
-    factor, unit = shown(lines[0][0][0].case.unit)
-    traces: list[dict[str, Any]] = []
-    for index, line in enumerate(lines):
-        colour = COLOURS[index % len(COLOURS)]
-        name = ", ".join(filter(None, line[0][0].case.series[1:])) or metric
-        x = [case.simulated.message_bytes for case, _ in line]
-        own, lab = (
-            [end / factor for end in ends]
-            for ends in zip(*((row.simulated, row.lab) for _, row in line), strict=True)
-        )
-        traces.append(
-            scatter(
-                f"{name}, simulated",
-                x,
-                own,
-                "lines+markers",
-                line={"color": colour, "width": 2},
-                marker={"color": colour, "size": 6},
-            )
-        )
-        look = {"color": colour, "size": 13, "symbol": "diamond-open"}
-        traces.append(scatter(f"{name}, laboratory", x, lab, marker=look))
-    sizes = sorted({case.simulated.message_bytes for line in lines for case, _ in line})
-    values = [x / factor for line in lines for _, row in line for x in (row.lab, row.simulated)]
-    x_axis = log_axis(sizes[0] / 1.5, sizes[-1] * 1.5) | {
-        "title": "message size",
-        "tickvals": sizes,
-        "ticktext": [size_text(size) for size in sizes],
-    }
-    y_axis = log_axis(min(values) / 1.5, max(values) * 1.5) | {"title": f"{metric}, {unit}"}
-    plain = metric.replace(" ", "-")
-    return Drawing(
-        name=f"lab-sizes-{plain}",
-        title=f"{metric.capitalize()} over message size",
-        traces=traces,
-        looks=layout(tall(len(traces)), x_axis, y_axis),
-        label=f"{metric} over {len(sizes)} message sizes, laboratory and simulation, in {unit}.",
-        reading=(
-            "Hollow diamonds are measured, filled points simulated. Where the lines of two series "
-            "cross, and by how much one is above the other, is what a what-if decides on."
-        ),
-    )

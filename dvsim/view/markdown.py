@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dvsim._version import __version__
 from dvsim.study.table import Cell, Table
 from dvsim.view.blocks import Block, Code, Fold, Heading, Items, Page, Pair, Text
-from dvsim.view.drawing import Drawing
+from dvsim.view.figure import Figure
 
 
 def markdown(page: Page) -> str:
@@ -52,8 +52,8 @@ def texts_of(blocks: Sequence[Block]) -> list[str]:
         elif isinstance(block, Fold):
             texts += [f"### {plain(block.title)}", *texts_of(block.blocks)]
         elif isinstance(block, Pair):
-            texts += texts_of(block.drawings)
-        elif isinstance(block, Drawing):
+            texts += texts_of(block.figures)
+        elif isinstance(block, Figure):
             label = block.label.removeprefix(f"{block.title}. ")  # it says what the picture is of
             texts.append(f"*{plain(block.title)}.* {plain(label)}")
         elif isinstance(block, Table):

@@ -1,38 +1,23 @@
-"""Figures of results side by side: ratios to the first, distributions, series, a line for each."""
+"""Figures of results side by side: ratios to the first, distributions, series."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dvsim.study.number_text import number_text
 from dvsim.study.summary import column_rates, column_samples
 from dvsim.table.estimate import Change
-from dvsim.view.drawing import (
-    SYMBOLS,
-    Drawing,
-    Floats,
-    error_bars,
-    layout,
-    line_at,
-    log_axis,
-    marker,
-    scatter,
-    tall,
-)
-from dvsim.view.series import active, column_series, smooth, thin
+from dvsim.view.figure import Axis, Figure, Floats, forest, frame_of, lines, log_axis, reading
+from dvsim.view.run_figures import active, column_series, smooth, thin
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run
 
-POINTS = 400  # of a distribution, of a series
-ROW, ROOM = 22, 130  # pixels
-LETTERS = 34  # of a label beside the figure
-APART = 0.6  # share of the room of a row in which the marks of several runs stand
+POINTS = 200  # of a distribution, of a series
 
 
 @dataclass(frozen=True)
@@ -44,83 +29,57 @@ class Side:
     colour: str
 
 
-def distribution(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawing:
+def distribution(sides: Sequence[Side], column: str, reading_: str, name: str) -> Figure:
     """Draw the share of samples that are below each rate, a line for each run."""
-    rates = {side: np.sort(rates_of(side.run, column, reading)) for side in sides}
+    rates = {side: np.sort(rates_of(side.run, column, reading_)) for side in sides}
     above = [values[values > 0] for values in rates.values()]
     low = min((float(values[0]) for values in above if values.size), default=1.0)
-    high = max((float(values[-1]) for values in above if values.size), default=10.0)
-    traces, described = [], []
-    for side, values in rates.items():
-        x, y = steps(values, low)
-        trace = line_trace(side, x, y) | {"hovertemplate": hover("%{x:,.0f}", "%{y:.1%}")}
-        trace["line"] |= {"shape": "hv"}  # no rate between two samples was seen
-        traces.append(trace)
-        empty = float(np.mean(values == 0)) if values.size else 1.0
-        middle = number_text(float(np.median(values))) if values.size else "nothing"
-        described.append(
-            f"{side.label}: {values.size:,} samples, {empty:.0%} empty, median {middle}"
-        )
-    return Drawing(
-        name=name,
-        title=f"{column}, {reading}/s",
-        traces=traces,
-        looks=layout(
-            tall(len(sides)) + 60,
-            log_axis(low / 1.2, high) | {"title": f"{reading}/s"},
-            {"title": "share of samples below", "tickformat": "~%", "range": [0, 1.02]},
-        ),
-        label=f"Distribution of {column} in {reading}/s. {'; '.join(described)}.",
-        reading=(
-            "Each line rises from the share of empty samples on the left to 1 at the fastest "
-            "sample, over all replications. The further right a line lies, the faster the run; "
-            "the steeper it is, the more even."
-        ),
+    frame = frame_of(
+        {"line": side.label, "colour": side.colour, "x": float(f"{x:.6g}"), "y": y}
+        for side, values in rates.items()
+        for x, y in zip(*(part.tolist() for part in steps(values, low)), strict=True)
     )
+    described = "; ".join(
+        f"{side.label}: {values.size:,} samples, "
+        f"{float(np.mean(values == 0)) if values.size else 1.0:.0%} empty, median "
+        f"{number_text(float(np.median(values))) if values.size else 'nothing'}"
+        for side, values in rates.items()
+    )
+    x = log_axis(f"{reading_}/s", frame["x"])
+    y = Axis("share of samples below", form="~%", ends=(0, 1.02))
+    title = f"{column}, {reading_}/s"
+    chart = lines(frame, x, y, marks=False, step=True)  # no rate between two samples was seen
+    heads = {"line": "run", "x": x.title, "y": y.title}
+    words = f"Distribution. {described}."
+    return Figure(name, title, frame, chart, reading("distribution"), words, heads)
 
 
-def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawing:
+def series(sides: Sequence[Side], column: str, reading_: str, name: str) -> Figure:
     """Draw the smoothed rates over the course of each run, of the first replication."""
-    lines: dict[Side, tuple[Floats, Floats]] = {}
-    described = []
+    rows, lengths = [], []
     for side in sides:
-        time, rate = column_series(side.run, column, reading)
+        time, rate = column_series(side.run, column, reading_)
         length = float(time[-1]) if time.size and time[-1] > 0 else 1.0
         x, y = thin(*smooth(*active(time, rate)), POINTS)
-        if y.size:
-            lines[side] = (x / length, y)
-        empty = "" if y.size else ", in which nothing arrived"
-        described.append(f"{side.label}: {number_text(length)} s{empty}")
-    low = min((float(y.min()) for _, y in lines.values()), default=1.0)
-    high = max((float(y.max()) for _, y in lines.values()), default=10.0)
-    traces = [
-        line_trace(side, x, y)
-        | {"hovertemplate": hover("%{x:.0%}", f"%{{y:,.0f}} {reading}/s")}
-        | ({"mode": "markers"} if y.size == 1 else {})  # no line is seen of one point
-        for side, (x, y) in lines.items()
-    ]
-    return Drawing(
-        name=name,
-        title=f"{column}, {reading}/s",
-        traces=traces,
-        looks=layout(
-            tall(len(sides)) + 60,
-            {"title": "share of the run", "tickformat": "~%", "range": [0, 1]},
-            log_axis(low / 1.5, high * 1.2) | {"title": f"{reading}/s"},
-        ),
-        label=f"Rates of {column} over the course of each run. {'; '.join(described)}.",
-        reading=(
-            "Each line is the moving average of the samples in which something arrived, in the "
-            "first replication. Runs differ in length, so the axis is the share of each: "
-            f"{'; '.join(described)}."
-        ),
-    )
+        rows += [
+            {"line": side.label, "colour": side.colour, "x": float(f"{a / length:.5g}"), "y": b}
+            for a, b in zip(x.tolist(), y.tolist(), strict=True)
+        ]
+        lengths.append(f"{side.label}: {number_text(length)} s")
+    frame = frame_of(rows)
+    x_axis = Axis("share of the run", form="~%", ends=(0, 1))
+    y_axis = log_axis(f"{reading_}/s", frame["y"])
+    few = bool(rows) and int(frame.groupby("line").size().min()) == 1
+    chart = lines(frame, x_axis, y_axis, marks=few)  # no line is seen of one point
+    told = reading("series", lengths="; ".join(lengths))
+    heads = {"line": "run", "x": x_axis.title, "y": y_axis.title}
+    return Figure(name, f"{column}, {reading_}/s", frame, chart, told, heads=heads)
 
 
-def rates_of(run: Run, column: str, reading: str) -> Floats:
+def rates_of(run: Run, column: str, reading_: str) -> Floats:
     """Return the rates of all samples of a column, over all replications."""
     parts = [
-        column_rates(rows, reading)
+        column_rates(rows, reading_)
         for _, rows in column_samples(run.samples, run.scenario.probe.columns[column])
     ]
     return np.concatenate(parts) if parts else np.empty(0)
@@ -141,16 +100,6 @@ def steps(values: Floats, low: float) -> tuple[Floats, Floats]:
     return np.concatenate(([low * 0.8], above[keep])), np.concatenate(([empty], share))
 
 
-def line_trace(side: Side, x: Floats, y: Floats) -> dict[str, Any]:
-    """Return the line of a run."""
-    return scatter(side.label, x, y, "lines", line={"color": side.colour, "width": 2})
-
-
-def hover(x: str, y: str) -> str:
-    """Return the text of a point."""
-    return f"{x}: {y}<extra>%{{fullData.name}}</extra>"
-
-
 class Compared(NamedTuple):
     """A result that is held against the first, as the figure calls it, and its changes."""
 
@@ -159,9 +108,9 @@ class Compared(NamedTuple):
     changes: Sequence[Change | None]
 
 
-def forest_drawing(
+def forest_figure(
     name: str, title: str, rows: Sequence[str], others: Sequence[Compared]
-) -> Drawing | None:
+) -> Figure | None:
     """Draw the ratios of several results to the first, one row for each statistic.
 
     Args:
@@ -170,78 +119,21 @@ def forest_drawing(
         others: The results but the first.
 
     Returns:
-        Drawing or None: None if there is no ratio. Rows without one, and differences, are left out.
+        Figure or None: None if there is no ratio. Rows without one, and differences, are left out.
     """
-    kept = [index for index in range(len(rows)) if any(_ratio(other, index) for other in others)]
-    if not kept:
+    found = [
+        {"line": other.label, "colour": other.colour, "y": row, "x": change.value}
+        | {"low": change.low, "high": change.high, "open": int(change.high is None)}
+        | {"text": change.text()}
+        for index, row in enumerate(rows)
+        for other in others
+        if (change := other.changes[index]) and change.kind == "ratio" and change.value > 0
+    ]
+    if not found:
         return None
-    traces = [_trace(other, number, len(others), kept) for number, other in enumerate(others)]
-    ends = [end for other in others for index in kept for end in _ends(_ratio(other, index))]
-    texts = [_short(rows[index]) for index in kept]
-    height = ROOM + ROW * len(kept) * max(1, len(others) // 2)
-    x = log_axis(min([*ends, 1.0]) / 1.1, max([*ends, 1.0])) | {"title": "ratio to the first"}
-    y = {
-        "tickvals": list(range(len(kept))),
-        "ticktext": texts,
-        "range": [len(kept) - 0.4, -0.6],
-        "showgrid": False,
-    }
-    looks = layout(height, x, y)
-    looks["shapes"] = [line_at(1, 1.5, "dash")]
-    return Drawing(
-        name=name,
-        title=title,
-        traces=traces,
-        looks=looks,
-        label=f"{title}. {_said(rows, kept, others)}.",
-        reading=(
-            "Each mark is a ratio to the first run, its bar the 95 % interval over replications; "
-            "open marks have none. Where a bar does not reach the dashed line at 1, the two runs "
-            "differ by more than chance explains."
-        ),
-    )
-
-
-def _trace(compared: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
-    ratios = [(row, _ratio(compared, index)) for row, index in enumerate(kept)]
-    drawn = [(row, change) for row, change in ratios if change is not None]
-    shift = (number - (count - 1) / 2) * APART / count
-    symbol = SYMBOLS[number % len(SYMBOLS)]
-    values = [change.value for _, change in drawn]
-    low, high = ([_ends(change)[end] for _, change in drawn] for end in (0, -1))
-    symbols = [symbol + "-open" * (change.high is None) for _, change in drawn]
-    return scatter(
-        compared.label,
-        values,
-        [row + shift for row, _ in drawn],
-        marker=marker(compared.colour, 9, symbols),
-        error_x=error_bars(values, low, high, color=compared.colour, thickness=2, width=4),
-        text=[escape(change.text()) for _, change in drawn],
-        hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _ratio(compared: Compared, index: int) -> Change | None:
-    change = compared.changes[index]
-    return change if change and change.kind == "ratio" and change.value > 0 else None
-
-
-def _ends(change: Change | None) -> tuple[float, ...]:
-    if change is None:
-        return ()
-    if change.low is None or change.high is None:
-        return change.value, change.value
-    return change.low, change.high
-
-
-def _short(text: str) -> str:
-    return escape(text if len(text) <= LETTERS else text[: LETTERS - 1] + "…")
-
-
-def _said(rows: Sequence[str], kept: Sequence[int], others: Sequence[Compared]) -> str:
-    parts = []
-    for other in others:
-        change = _ratio(other, kept[0])
-        if change is not None:
-            parts.append(f"{other.label}: {rows[kept[0]]} {change.text()}")
-    return "; ".join(parts) or f"{len(kept)} ratios"
+    frame = frame_of(found).astype({"low": float, "high": float})
+    ends = [1.0, *frame["x"], *frame["low"].dropna(), *frame["high"].dropna()]
+    chart = forest(frame, log_axis("ratio to the first", ends), at=1)
+    heads = {"line": "run", "y": "what", "x": "ratio", "low": "low", "high": "high"}
+    first = "; ".join(f"{row['line']}: {row['y']} {row['text']}" for row in found[: len(others)])
+    return Figure(name, title, frame, chart, reading("forest"), f"{first}.", heads)

@@ -1,7 +1,6 @@
 """The way of a message: a lane of stations, how busy each one is, and what waits there.
 
-The picture is an SVG written by hand, one row of boxes for each lane, so that runs lie under each
-other and the eye finds the column that is full.
+Runs lie under each other, a row of boxes each, so that the eye finds the column that is full.
 """
 
 from __future__ import annotations
@@ -10,15 +9,14 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from dvsim.study.number_text import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
-from dvsim.study.table import Cell, Table
-from dvsim.view.drawing import Drawing
+from dvsim.view.figure import BLUE, GREY, VERMILION, Figure, reading
 from dvsim.view.groups import Entry, Group, size_text
-from dvsim.view.html import csv_uri
 from dvsim.view.spread import chosen_points
 
 if TYPE_CHECKING:
@@ -193,119 +191,85 @@ def place_of(stage: str) -> int:
     return PATH.index(row) if row in PATH else PATH.index("broker")
 
 
-def lanes_table(lanes: Sequence[Lane], name: str) -> Table:
-    """Tabulate every lane; the page takes it as the data of the picture."""
-    rows: list[list[Cell]] = []
-    for lane in lanes:
-        for station in lane.stations:
-            if station.busy is not None:
-                rows.append(row_of(lane, station, "busy", station.busy, "1"))
-            rows += [row_of(lane, station, text, share, "1") for text, share in station.waits]
-            rows += [
-                row_of(lane, station, f"{text}, most", peak, "B") for text, peak, _ in station.bytes
-            ]
-    return Table(["run", "stage", "what", "value", "unit"], rows, name=name)
-
-
-def row_of(lane: Lane, station: Station, what: str, value: float, unit: str) -> list[Cell]:
-    """Give one number of a lane as a row."""
-    return [Cell(lane.name), Cell(station.name), Cell(what), Cell("", raw=value), Cell(unit)]
-
-
-def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
-    """Draw lanes under each other.
+def pipeline_figure(lanes: Sequence[Lane], name: str, title: str) -> Figure:
+    """Draw lanes under each other: boxes filled as far as they are busy, with what waits below.
 
     Args:
-        lanes: At least one; of more than `lanes.MOST_LANES` some are drawn.
+        lanes: At least one; of more than `MOST_LANES` some are drawn.
         name, title: Identifier and heading of the figure.
     """
+    import altair as alt
+
     drawn = [lanes[index] for index in chosen_points(len(lanes), MOST_LANES)]
+    rows, top = [], 0
+    for lane in drawn:
+        deep = 0
+        for at, station in enumerate(lane.stations):
+            notes = [part for note in station.notes for part in textwrap.wrap(note, LETTERS)]
+            deep = max(deep, len(notes))
+            share = station.busy
+            most = station is lane.busiest
+            limits = most and share is not None and share >= SATURATED
+            left, said = at * (BOX + GAP), "" if share is None else share_text(share)
+            rows.append(
+                {"line": lane.name, "text": station.name, "note": "\n".join(notes)}
+                | {"busy": share, "said": f"{said}, the limit" if limits else said}
+                | {"look": "limit" if limits else "busiest" if most else "busy"}
+                | {"title": "" if at else lane_title(lane), "x": left, "x2": left + BOX}
+                | {"fill": left + BOX * min(max(share or 0.0, 0.0), 1.0), "y": top + HEAD}
+                | {"y2": top + HEAD + HIGH, "top": top + 12}
+                | {"dash": int(share is None), "arrow": int(at > 0)}
+            )
+        top += HEAD + HIGH + LINE * deep + 18
     width = max(len(lane.stations) for lane in drawn) * (BOX + GAP) - GAP + 2
     width = max(width, *(LETTER * len(lane_title(lane)) for lane in drawn))
-    parts, top = [], 0
-    for lane in drawn:
-        text, height = lane_svg(lane, top)
-        parts.append(text)
-        top += height
-    described = "; ".join(lane_text(lane) for lane in drawn)
-    svg = (
-        f'<div class="wide"><svg class="pipeline" viewBox="0 0 {width} {top}" '
-        f'style="max-width:{width}px;min-width:{round(width * 0.9)}px" aria-hidden="true">'
-        f"{''.join(parts)}</svg></div>"
+    x = {"scale": alt.Scale(domain=[-2, width]), "axis": None}
+    y = {"scale": alt.Scale(domain=[top, 0]), "axis": None}
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), tooltip=["line:N", "text:N", "said:N", "note:N"]
     )
-    notes = any(station.notes for lane in drawn for station in lane.stations)
-    below = (
-        " Below a box stands what waited there: shares of the time, and the most bytes that lay "
-        "there."
+    looks = alt.Scale(domain=["busy", "busiest", "limit"], range=[BLUE, BLUE, VERMILION])
+    widths = alt.Scale(domain=["busy", "busiest", "limit"], range=[1, 2.5, 2.5])
+    fill = base.mark_rect(opacity=0.35).encode(
+        x2="fill:Q", y2="y2:Q", color=alt.Color("look:N", scale=looks, legend=None)
     )
-    omitted = f" {len(drawn)} of {len(lanes)} runs are drawn." if len(drawn) < len(lanes) else ""
-    return Drawing(
-        name=name,
-        title=title,
-        svg=svg,
-        label=f"Stages in the order in which a message meets them. {described}.",
-        reading=(
-            "Messages go from left to right; a box is filled as far as its busiest instance was at "
-            "work, and the one with the thick frame is the busiest: hatched, it is the bottleneck."
-            f"{below * notes}{omitted}"
+    frame = base.mark_rect(filled=False, stroke=GREY, cornerRadius=3).encode(
+        x2="x2:Q",
+        y2="y2:Q",
+        strokeWidth=alt.StrokeWidth("look:N", scale=widths, legend=None),
+        strokeDash=alt.condition("datum.dash == 1", alt.value([4, 3]), alt.value([1, 0])),
+    )
+    text = {"align": "left", "baseline": "top", "fontSize": 12, "lineBreak": "\n"}
+    arrow = base.transform_filter("datum.arrow == 1").mark_text(
+        text="→", dx=-GAP / 2, dy=HIGH / 2, align="center", baseline="middle", fontSize=16
+    )
+    layers = [
+        fill,
+        frame,
+        arrow,
+        base.mark_text(dx=6, dy=5, fontWeight="bold", **text).encode(text="text:N"),
+        base.mark_text(dx=6, dy=22, **text).encode(text="said:N"),
+        base.mark_text(dx=1, dy=HIGH + 5, **{**text, "fontSize": 11}).encode(text="note:N"),
+        base.mark_text(fontWeight="bold", align="left", fontSize=13).encode(
+            y=alt.Y("top:Q", **y), text="title:N"
         ),
-        data=csv_uri(lanes_table(lanes, name)),
+    ]
+    omitted = f" {len(drawn)} of {len(lanes)} runs are drawn." if len(drawn) < len(lanes) else ""
+    described = "; ".join(lane_text(lane) for lane in drawn)
+    return Figure(
+        name,
+        title,
+        pd.DataFrame(rows),
+        alt.layer(*layers).properties(width=width, height=top),
+        reading("pipeline", omitted=omitted),
+        f"Stages in the order in which a message meets them. {described}.",
+        {"line": "run", "text": "stage", "busy": "busy", "note": "waits and bytes"},
     )
 
 
 def lane_title(lane: Lane) -> str:
     """Name a lane with what limits it."""
     return f"{lane.name}: {lane.verdict}"
-
-
-def lane_svg(lane: Lane, top: int) -> tuple[str, int]:
-    """Draw one lane; return it with its height."""
-    parts = [f'<text class="lane" x="1" y="{top + 16}">{escape(lane_title(lane))}</text>']
-    lines = 0
-    for index, station in enumerate(lane.stations):
-        x = 1 + index * (BOX + GAP)
-        middle = top + HEAD + HIGH // 2
-        if index:
-            parts.append(
-                f'<path class="arrow" d="M{x - GAP + 3} {middle}H{x - 5}m-6 -4l6 4l-6 4"/>'
-            )
-        parts.append(box_svg(station, x, top + HEAD, busiest=station is lane.busiest))
-        notes = [part for note in station.notes for part in textwrap.wrap(note, LETTERS)]
-        parts += [
-            f'<text class="note" x="{x}" y="{top + HEAD + HIGH + LINE * (line + 1)}">'
-            f"{escape(note)}</text>"
-            for line, note in enumerate(notes)
-        ]
-        lines = max(lines, len(notes))
-    return "".join(parts), HEAD + HIGH + LINE * lines + 14
-
-
-def box_svg(station: Station, x: int, top: int, *, busiest: bool) -> str:
-    """Draw one station: its frame, how far it is filled, its name and its share."""
-    share = station.busy
-    if share is None:
-        return (
-            f'<rect class="box idle" x="{x}" y="{top}" width="{BOX}" height="{HIGH}" rx="3"/>'
-            f'<text class="stage" x="{x + 7}" y="{top + 25}">{escape(station.name)}</text>'
-        )
-    full = busiest and share >= SATURATED
-    filled = min(max(share, 0.0), 1.0) * BOX
-    parts = [
-        f'<rect class="fill{" full" * full}" x="{x}" y="{top}" width="{filled:.1f}" '
-        f'height="{HIGH}" rx="3"/>'
-    ]
-    if full:  # a mark beside the colour, for those who do not see it
-        strokes = "".join(
-            f"M{x + at} {top + HIGH}L{x + at + 8} {top + HIGH - 8}" for at in range(2, BOX - 8, 8)
-        )
-        parts.append(f'<path class="hatch" d="{strokes}"/>')
-    parts.append(
-        f'<rect class="box{" busiest" * busiest}" x="{x}" y="{top}" width="{BOX}" '
-        f'height="{HIGH}" rx="3"/>'
-        f'<text class="stage" x="{x + 7}" y="{top + 16}">{escape(station.name)}</text>'
-        f'<text class="share" x="{x + 7}" y="{top + 32}">{share_text(share)}</text>'
-    )
-    return "".join(parts)
 
 
 def lane_text(lane: Lane) -> str:

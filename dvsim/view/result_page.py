@@ -37,19 +37,22 @@ from dvsim.view.blocks import (
     tables,
     under,
 )
-from dvsim.view.curves import curve_drawings
-from dvsim.view.drawing import Drawing
+from dvsim.view.curves import curve_figures, stage_figures
+from dvsim.view.figure import Figure
 from dvsim.view.groups import Group, grouped, paths_of, size_text
-from dvsim.view.pipeline import lanes_of, lanes_of_study, pipeline_drawing
+from dvsim.view.pipeline import lanes_of, lanes_of_study, pipeline_figure
 from dvsim.view.published import published_values, rows_as_printed, statistics_table
-from dvsim.view.quantiles import qq_drawings, quantile_drawing
 from dvsim.view.recorded import Shape, recording
+from dvsim.view.run_figures import (
+    points_per_line,
+    qq_figures,
+    quantile_figure,
+    rate_figure,
+    scaling_figures,
+)
 from dvsim.view.run_sentences import MOST_SIZES, claims_sentences, sentences
 from dvsim.view.run_tables import emulated_table, fabric_lines, named, rates_table, stages_table
-from dvsim.view.scaling import scaling_drawings
-from dvsim.view.series import points_per_trace, rate_drawing
-from dvsim.view.spread import spread_drawings
-from dvsim.view.stage_curves import linear_drawing, stage_drawings
+from dvsim.view.spread import spread_figures
 from dvsim.view.study_sentences import answer as study_answer
 from dvsim.view.study_tables import points_table, settings_table
 from dvsim.view.whatif import all_answer, answer_blocks, answers_of
@@ -81,7 +84,7 @@ def report_page(
     results: Sequence[Run | Result],
     validation: Validation | None = None,
     command: str | None = None,
-    more: Sequence[Drawing] = (),
+    more: Sequence[Figure] = (),
 ) -> Page:
     """Return the page of runs and of studies, one or many.
 
@@ -122,9 +125,9 @@ def _about_runs(runs: Sequence[Run], validation: Validation | None) -> Part:
     rows = rows_as_printed(validation)
     published = published_values(rows)
     entries = [entry for group in groups for entry in group.entries]
-    limit = points_per_trace(groups)
+    limit = points_per_line(groups)
     quantiles = [
-        quantile_drawing(entry, published, f"quantiles-{index}")
+        quantile_figure(entry, published, f"quantiles-{index}")
         for index, entry in enumerate(entries)
     ]
     names = [
@@ -141,12 +144,12 @@ def _about_runs(runs: Sequence[Run], validation: Validation | None) -> Part:
             Section(
                 "scaling",
                 "From small messages to large ones",
-                pair(scaling_drawings(groups, published)),
+                pair(scaling_figures(groups, published)),
             ),
             Section("limits", "What limits it", _limits(groups, runs)),
-            Section("rates", "Rates over time", [rate_drawing(group, limit) for group in groups]),
+            Section("rates", "Rates over time", [rate_figure(group, limit) for group in groups]),
             Section(
-                "quantiles", "Quantiles", pair([*qq_drawings(groups, validation, rows), *quantiles])
+                "quantiles", "Quantiles", pair([*qq_figures(groups, validation, rows), *quantiles])
             ),
             _compared(groups, validation),
         ],
@@ -176,7 +179,7 @@ def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
             "In a chain of stages the one that is always busy sets the pace, and work on any other "
             f"changes little. The load is {loops}."
         ),
-        *pipeline_drawings(groups),
+        *pipeline_figures(groups),
         *([Fold("Every stage as a table", stages)] if stages else []),
         *tables(emulated_table(groups)),
         *(Text(f"Fabric of {line}") for line in fabric_lines(groups)),
@@ -224,7 +227,7 @@ def _basis(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
     ]
 
 
-def _judged(validation: Validation | None, more: Sequence[Drawing]) -> list[Section]:
+def _judged(validation: Validation | None, more: Sequence[Figure]) -> list[Section]:
     blocks: list[Block] = []
     if validation is not None and validation.claims:
         untold = ", ".join(claims_untold(validation))
@@ -255,14 +258,12 @@ def _ending(
     return Section("origin", "Where it comes from", [*asked, *origin, *lines])
 
 
-def pipeline_drawings(groups: Sequence[Group]) -> list[Drawing]:
+def pipeline_figures(groups: Sequence[Group]) -> list[Figure]:
     """Draw the way of a message, a picture for each transport."""
     return [
-        pipeline_drawing(
-            lanes, f"pipeline-{path.short}", f"{path.label}: where time and bytes wait"
-        )
+        pipeline_figure(lanes, f"pipeline-{path.short}", f"{path.label}: where time and bytes wait")
         for path in paths_of(groups)
-        if (lanes := lanes_of(groups, path))
+        if (lanes := [lane for lane in lanes_of(groups, path) if lane.stations])
     ]
 
 
@@ -321,16 +322,16 @@ def study_section(study: Result, name: str, *, headed: bool = True) -> Section:
     scenario = study.scenario
     blocks: list[Block] = [Text(scenario.question, "question")] if scenario.question else []
     blocks += map(Text, study_answer(sweep))
-    behind = [*stage_drawings(sweep, name), *spread_drawings(sweep, name)]
-    drawings = []
+    behind = [*stage_figures(sweep, name), *spread_figures(sweep, name)]
+    figures = []
     if "stages" in sweep.tables and not sweep.tables["stages"].empty:
         text = "What limits it, at the end of each line"
-        drawings = [pipeline_drawing(lanes_of_study(sweep), f"{name}-pipeline", text)]
+        figures = [pipeline_figure(lanes_of_study(sweep), f"{name}-pipeline", text)]
     blocks += _recorded(study, f"{name}-recorded")
     points = points_table(study, sweep, f"{name}-points")
     blocks += [
-        *pair([*curve_drawings(sweep, name), *linear_drawing(sweep, name)]),
-        *drawings,
+        *pair(curve_figures(sweep, name)),
+        *figures,
         *under("Behind the means", pair(behind)),
         Fold("Every point as a table", [points], opened=len(points.rows) <= MOST_POINTS),
     ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dvsim.study.number_text import counted, joined, number_text
 from dvsim.table.result import Result, flow_text
 from dvsim.view.axes import Group, Mark, Sweep
+from dvsim.view.curves import bottlenecks_text
 from dvsim.view.metrics import metric_text, name_of
 from dvsim.view.saturation import sentence
-from dvsim.view.stage_curves import bottlenecks_text
 
 MOST_LINES = 4  # whose figures are said; the table has all
 MOST_VALUES = 6  # of a key without numbers

@@ -16,10 +16,10 @@ from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result, short_names
 from dvsim.view.axes import Sweep
 from dvsim.view.blocks import Block, Page, Section, Text, answer, commands, pair
-from dvsim.view.curves import curve_drawings
-from dvsim.view.drawing import Drawing
+from dvsim.view.curves import curve_figures
+from dvsim.view.figure import Figure
 from dvsim.view.metrics import metric_text, name_of
-from dvsim.view.sensitivity import FILE, sensitivity_drawings
+from dvsim.view.sensitivity import FILE, sensitivity_figures
 from dvsim.view.study_sentences import saturation_sentence, settled_sentence
 from dvsim.view.winners import tied, together
 
@@ -31,7 +31,7 @@ FAILED = 5  # points whose errors are told
 def swept_page(swept: Result) -> Page:
     """Return the page of a sweep; indices that are kept with it are drawn too."""
     kept, made = swept.folder, commands([swept.manifest.command])
-    importance = sensitivity_drawings(kept) if kept is not None and is_file(kept / FILE) else []
+    importance = sensitivity_figures(kept) if kept is not None and is_file(kept / FILE) else []
     points = points_blocks(swept, swept.drawn, MOST_ROWS, f"Every point: {asked_text(swept)}.")
     return Page(
         f"{swept.scenario.name}: {len(swept.sides['points']):,} points",
@@ -118,15 +118,15 @@ def _sentences(swept: Result) -> list[str]:
     return said
 
 
-def curves(swept: Result) -> list[Drawing]:
+def curves(swept: Result) -> list[Figure]:
     """Draw each result as a study has it; over each key where no two points are on a line."""
     if swept.points.empty:
         return []
     sweep = Sweep(swept)
     if not sweep.scattered:
-        return curve_drawings(sweep, "swept")
+        return curve_figures(sweep, "swept")
     alone = [Sweep(swept, str(key)) for key in swept.axes(swept.points)]
-    return [drawing for key in alone for drawing in curve_drawings(key, f"swept-{key.key}")]
+    return [figure for key in alone for figure in curve_figures(key, f"swept-{key.key}")]
 
 
 def points_blocks(

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dvsim.study.number_text import counted, estimate_text, times_text
 from dvsim.study.table import Cell, Table, number
-from dvsim.study.whatif import Answer, Part, answers
+from dvsim.study.whatif import Answer, answers
 from dvsim.view.blocks import Block, Items, Text, under
-from dvsim.view.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
+from dvsim.view.figure import Figure, forest, frame_of, log_axis, reading
 
 if TYPE_CHECKING:
     from dvsim.view.groups import Group
 
-WIDE = 26  # characters of a label beside the figure: on a phone it must leave room
-FARTHEST = 3.0  # times a mark or a part of it: bars of few replications may have no end
-ROW = 46  # pixels for a variant
+FARTHEST = 3.0  # times a mark: bars of few replications may have no end
 
 
 def answers_of(groups: Sequence[Group]) -> list[Answer]:
@@ -35,7 +31,7 @@ def all_answer(groups: Sequence[Group]) -> bool:
 
 def answer_blocks(answer: Answer) -> list[Block]:
     """Return an answer: its question, one sentence, table and picture, and what is assumed."""
-    whatif, drawn = answer.whatif, answer_drawing(answer)
+    whatif, drawn = answer.whatif, answer_figure(answer)
     meanings = "; ".join(f"{name}: {answer.heading(name)}" for name in whatif.also)
     return [
         Text(whatif.question, "question"),
@@ -82,67 +78,29 @@ def _cell(answer: Answer, name: str, value: float) -> Cell:
     return Cell(answer.text(name, value), "number", raw=value)
 
 
-def answer_drawing(answer: Answer) -> Drawing | None:
+def answer_figure(answer: Answer) -> Figure | None:
     """Draw the ratios of all variants, a mark for each scenario; None where there is no ratio."""
-    traces = [_trace(part, index) for index, part in enumerate(answer.parts)]
-    if not any(trace["x"] for trace in traces):
-        return None
-    labels = list(dict.fromkeys(label for trace in traces for label in trace["y"]))
-    looks = layout(
-        150 + ROW * len(labels),
-        log_axis(*extent(traces)) | {"title": "times the baseline"},
-        {"categoryorder": "array", "categoryarray": labels[::-1], "type": "category"},
-    )
-    looks["shapes"] = [line_at(1, 1, "dot")]
-    looks["showlegend"] = len(traces) > 1
-    base = answer.parts[0].outcomes[0].says
-    name = f"ratios-{answer.whatif.name.replace('/', '-')}"
-    described = "; ".join(
-        f"{part.label}: "
-        + ", ".join(
-            f"{times_text(outcome.ratio)} with {outcome.says}"
-            for outcome in part.outcomes
-            if outcome.ratio is not None
-        )
+    rows = [
+        {"line": part.label, "y": outcome.says, "x": times.value}
+        | {"low": max(times.value - times.half, times.value / FARTHEST)}
+        | {"high": min(times.value + times.half, times.value * FARTHEST)}
+        | {"text": f"{times_text(times)}; {outcome.run.limit_text}"}
         for part in answer.parts
-    )
-    return Drawing(
-        name,
-        "What each change gives",
-        f"Times the {answer.what} with {base}: {described}.",
-        f"Each mark is the {answer.what} with a change over that with {base}, the dotted line, and "
-        "its bar the 95 % interval over pairs of replications with the same seed. What lies on the "
-        "line changes nothing; the scale is logarithmic.",
-        traces,
-        looks,
-    )
-
-
-def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
-    """Return the ends of the axis: all marks, and their bars as far as `FARTHEST` of the marks.
-
-    >>> extent([{"x": [2.0, 3.0], "error_x": {"array": [0.5, 2.0]}}])[1]
-    5.0
-    >>> extent([{"x": [2.0], "error_x": {"array": [50.0]}}])[1]
-    6.0
-    """
-    pairs = [
-        pair for trace in traces for pair in zip(trace["x"], trace["error_x"]["array"], strict=True)
+        for outcome in part.outcomes
+        if (times := outcome.ratio) is not None
     ]
-    low = min(max(value - half, value / FARTHEST) for value, half in pairs)
-    high = max(min(value + half, value * FARTHEST) for value, half in pairs)
-    return min(0.9, low) / 1.1, max(1.1, high)
-
-
-def _trace(part: Part, index: int) -> dict[str, Any]:
-    known = [(outcome, outcome.ratio) for outcome in part.outcomes if outcome.ratio is not None]
-    look = {"color": COLOURS[index % len(COLOURS)], "symbol": SYMBOLS[index % len(SYMBOLS)]}
-    return scatter(
-        part.label,
-        [times.value for _, times in known],
-        ["<br>".join(textwrap.wrap(escape(outcome.says), WIDE)) for outcome, _ in known],
-        error_x={"type": "data", "array": [times.half for _, times in known]},
-        text=[escape(f"{times_text(times)}; {outcome.run.limit_text}") for outcome, times in known],
-        hovertemplate="%{text}<extra></extra>",
-        marker=look | {"size": 9},
+    if not rows:
+        return None
+    frame = frame_of(rows)
+    base = answer.parts[0].outcomes[0].says
+    ends = [0.9, 1.1, *frame["low"], *frame["high"]]
+    words = "; ".join(f"{row['line']}, {row['y']}: {row['text']}" for row in rows)
+    return Figure(
+        f"ratios-{answer.whatif.name.replace('/', '-')}",
+        "What each change gives",
+        frame,
+        forest(frame, log_axis("times the baseline", ends), at=1),
+        reading("whatif", what=answer.what, base=base),
+        f"Times the {answer.what} with {base}: {words}.",
+        {"line": "scenario", "y": "change", "x": "ratio", "low": "low", "high": "high"},
     )

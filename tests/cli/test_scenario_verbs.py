@@ -18,7 +18,7 @@ from dvsim.cli.main import VERBS, cli
 from dvsim.errors import CriterionFailed, DvsimError, OutputError, RunFailed
 from dvsim.scenario.find import list_cards, list_scenarios
 
-HEAVY = ("numpy", "pandas", "plotly", "pyarrow", "pydantic", "rich", "scipy", "simpy")
+HEAVY = ("numpy", "pandas", "altair", "pyarrow", "pydantic", "rich", "scipy", "simpy")
 ENVIRONMENT = os.environ | {
     "PYTHONPATH": str(Path(dvsim.__file__).parents[1]),
     "PYTHONUNBUFFERED": "",  # as users have it: output is lost at the end, not where it is written

@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 PLAIN = "vortexsim"
-EXTRAS = ("cluster", "docs", "figures", "test")
+EXTRAS = ("cluster", "docs", "test")
 
 WITHOUT = """
 import json, sys
@@ -79,7 +79,7 @@ def needed(*extras):
 def absent():
     """The modules that only extras bring."""
     base = needed()
-    assert {"numpy", "pyarrow", "plotly"} <= base
+    assert {"numpy", "pyarrow", "altair"} <= base
     assert not {"matplotlib", "distributed", "pytest"} & base
     return [
         module

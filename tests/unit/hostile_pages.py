@@ -32,7 +32,7 @@ from dvsim.table.result import Result
 from dvsim.view import render_comparison, render_report
 from dvsim.view.html import html
 from dvsim.view.lab import lab_page
-from dvsim.view.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
+from dvsim.view.sensitivity import ENDS, FILE, ORDERS, sensitivity_figures
 from dvsim.view.sweep_page import swept_page
 from dvsim.view.topology import topology_page
 
@@ -151,7 +151,7 @@ def _sensitivity(said: str) -> str:
     writer.writerows([columns, *([said, f"{said}{n}", *["0.5"] * 6] for n in (1, 2))])
     with TemporaryDirectory() as folder:
         Path(folder, FILE).write_text(text.getvalue())
-        drawings = sensitivity_drawings(Path(folder))
+        drawings = sensitivity_figures(Path(folder))
     return render_report([_run(steady_run([5]), said)], None, said, drawings)
 
 

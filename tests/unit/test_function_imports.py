@@ -9,7 +9,7 @@ HEAVY = {  # what stays out of a start, as long as no question needs it
     *("pydantic", "importlib.metadata"),  # scenarios, and kinds that others install
     "pathlib",  # with urllib and ipaddress
     "dvsim.arguments",  # what `import dvsim` begins with
-    *("plotly", "matplotlib", "jinja2", "markupsafe", "dvsim.view"),  # pages
+    *("altair", "vl_convert", "jinja2", "markupsafe", "dvsim.view"),  # pages
     *("rich", "distributed"),  # a terminal, a cluster
     "dvsim.broker",  # real nodes
 }

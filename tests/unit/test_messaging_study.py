@@ -13,8 +13,9 @@ from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.session import run_scenarios
 from dvsim.study.store import load_result
 from dvsim.view import render_report
-from dvsim.view.axes import COLOURS, Sweep
-from dvsim.view.stage_curves import stage_drawings
+from dvsim.view.axes import Sweep
+from dvsim.view.curves import stage_figures
+from dvsim.view.figure import COLOURS
 
 FEW = [
     "vary=[{client=['zeromq-0.2','raw-tcp']},{message_bytes=[8,512,4096,32768]}]",
@@ -70,8 +71,7 @@ def test_the_bottleneck_is_the_busiest_stage(kept):
 def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
     page = render_report([kept[1]])
     assert "Latency against message_bytes" in page
-    assert "both axes linear" in page
-    assert '"fill":"toself"' in re.sub(r"\s", "", page)
+    assert '"type":"area"' in page
     assert "Stages, client zeromq-0.2" in page
     assert "Busiest stage:" in page
     assert "10gbe-oplin-x4.packet_cost" in page  # a calibrated parameter, with its fit
@@ -82,9 +82,11 @@ def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
 def test_no_two_stages_have_the_same_line():
     asked = [load("amps/delivery")]
     (study,) = run_scenarios(asked, replications=1, scale=0.01, out=None, workers=1)
-    traces = stage_drawings(Sweep(study), "s")[0].spec["data"]
-    looks = [(one["line"]["color"], one["line"]["dash"]) for one in traces]
-    assert len(set(looks)) == len(looks) > len(COLOURS)
+    figure = stage_figures(Sweep(study), "s")[0]
+    coded = figure.described["layer"][-1]["encoding"]
+    looks = [coded[channel]["scale"]["range"] for channel in ("color", "shape")]
+    every = set(zip(*looks, strict=True))
+    assert len(every) == figure.frame["line"].nunique() > len(COLOURS)
 
 
 def test_run_prints_a_row_for_each_point_with_its_bottleneck(tmp_path):

@@ -21,20 +21,19 @@ from dvsim.errors import DvsimError, OutputError
 from dvsim.scenario.sampled import Column
 from dvsim.study.table import Cell, Table
 from dvsim.view import render_report, write_results
-from dvsim.view.drawing import unpacked
 from dvsim.view.groups import grouped
 from dvsim.view.html import csv_uri
-from dvsim.view.run_sentences import sentences, verdict_sentences
-from dvsim.view.run_tables import stages_table
-from dvsim.view.series import (
-    POINTS_PER_TRACE,
+from dvsim.view.run_figures import (
+    POINTS_PER_LINE,
     active,
     column_series,
     decimate,
-    points_per_trace,
-    rate_drawing,
+    points_per_line,
+    rate_figure,
     smooth,
 )
+from dvsim.view.run_sentences import sentences, verdict_sentences
+from dvsim.view.run_tables import stages_table
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2
@@ -80,29 +79,20 @@ def test_no_tag_but_script_and_style_can_load_anything(large):
     assert "@import" not in large.split("</style>")[0]
 
 
-def test_ten_runs_fit_into_eight_megabytes(large):
-    assert len(large.encode()) < 8_000_000
+def test_ten_runs_fit_into_a_megabyte(large):
+    assert len(large.encode()) < 1_000_000
 
 
 def test_the_figure_library_is_there_once(large):
-    assert large.count("plotly.js v") == 1
-    assert large.count("Plotly.newPlot(") == 1
-    assert large.count('<div class="figure"') == FIGURES
-
-
-def test_no_figure_offers_to_upload_itself(large):
-    configs = re.findall(r'"modeBarButtons": ?\[(.*?)\]\]', large)
-    assert len(configs) == FIGURES
-    assert {config.replace(" ", "") for config in configs} == {
-        '["zoom2d","pan2d","resetScale2d","toImage"'
-    }
+    assert large.count('id="vega"') == 1
+    assert large.count('<div class="figure') == FIGURES + PIPELINES
 
 
 def test_many_runs_share_the_points_of_a_page():
     few = grouped([vortex_run(intervals=10, replications=1)])
     many = grouped([vortex_run(intervals=10, replications=1, name=str(n)) for n in range(100)])
-    assert points_per_trace(few) == POINTS_PER_TRACE
-    assert points_per_trace(many) == 200
+    assert points_per_line(few) == POINTS_PER_LINE
+    assert points_per_line(many) == 60
 
 
 def test_equal_runs_give_equal_bytes():
@@ -217,18 +207,19 @@ def test_the_iterations_of_a_column_follow_each_other():
 def test_the_largest_burst_is_in_the_figure():
     run = vortex_run(intervals=30_000, duty=0.9, replications=1)
     (group,) = grouped([run])
-    figure = rate_drawing(group, 500)
-    rates = unpacked(figure.spec["data"][0]["y"])
+    figure = rate_figure(group, 500)
+    frame = figure.frame.query("part == 'samples'")
+    rates = frame["y"][frame["line"] == frame["line"].iloc[0]].to_numpy()  # of the first receiver
     expected = run.samples.query("receiver == 1")["pieces"].max() / 5.001e-3
     assert len(rates) == 500
-    assert rates.max() == pytest.approx(expected, rel=1e-6)
+    assert rates.max() == pytest.approx(expected, rel=1e-4)
     assert "500 bins" in figure.reading
 
 
 def test_every_figure_has_words_for_those_who_cannot_see_it(large):
     labels = [a["aria-label"] for tag, a in Tags(large).tags if a.get("role") == "img"]
     assert len(labels) == FIGURES + PIPELINES
-    assert all("8 B" in label or "KiB" in label or "256 B" in label for label in labels)
+    assert all(re.search(r"8 B|KiB|256 B| at (8|256|2048)\b", label) for label in labels), labels
     assert large.count("How to read this.") == FIGURES + PIPELINES
 
 

@@ -21,7 +21,7 @@ def test_the_page_has_each_metric_that_a_table_has(study):
     page = render_report([study], command="dvsim run rabbit/load-2020")
     made = report_page([study])
     assert study.scenario.title in page
-    assert [drawing.name for drawing in made.drawings] == [
+    assert [figure.name for figure in made.figures] == [
         f"study-0-{name}" for name in ("rate_out", "p50", "p99", "cpu", "unstable", "cost")
     ]
     (points,) = [one for one in made.blocks if isinstance(one, Table) and "points" in one.name]
