@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from dvsim.study.table import Table
+from dvsim.view.explore import Explorer
 from dvsim.view.figure import Figure
 from dvsim.view.recorded import Recording
 
@@ -62,7 +63,7 @@ class Fold:
     form: ClassVar[str] = "fold"
 
 
-Block = Text | Heading | Items | Code | Pair | Fold | Table | Figure | Recording
+Block = Text | Heading | Items | Code | Pair | Fold | Table | Figure | Recording | Explorer
 
 
 @dataclass(frozen=True)

@@ -91,5 +91,5 @@
     const figure = document.getElementById(link.dataset.figure);
     link.addEventListener("click", () => give(link, new Blob([csv(figure)], { type: "text/csv" })));
   }
-  window.dvsim = { csv: (name) => csv(document.getElementById(name)), drawAll };
+  window.dvsim = { vega, csv: (name) => csv(document.getElementById(name)), drawAll };
 })();

@@ -32,9 +32,11 @@ def html(page: Page) -> str:
         loader=jinja2.FunctionLoader(resource),
     )
     environment.filters |= {"glue": glue, "csv_uri": csv_uri}
-    scripts = figure_scripts() if page.figures else ""
-    if any(block.form == "recording" for block in page.blocks):
-        scripts += f"\n<script>\n{resource('player.js')}\n</script>"
+    forms = {block.form for block in page.blocks}
+    scripts = figure_scripts() if {"figure", "explorer"} & forms else ""
+    for form, script in (("recording", "player.js"), ("explorer", "explore.js")):
+        if form in forms:
+            scripts += f"\n<script>\n{resource(script)}\n</script>"
     text = environment.get_template("page.html.jinja").render(
         page=page,
         version=__version__,

@@ -17,6 +17,7 @@ from dvsim.table.result import Result, short_names
 from dvsim.view.axes import Sweep
 from dvsim.view.blocks import Block, Page, Section, Text, answer, commands, pair
 from dvsim.view.curves import curve_figures
+from dvsim.view.explore import explorer
 from dvsim.view.figure import Figure
 from dvsim.view.metrics import metric_text, name_of
 from dvsim.view.sensitivity import FILE, sensitivity_figures
@@ -37,6 +38,7 @@ def swept_page(swept: Result) -> Page:
         f"{swept.scenario.name}: {len(swept.sides['points']):,} points",
         [
             Section("answer", "The answer", answer(_sentences(swept))),
+            Section("explore", "Explore", [one] if (one := explorer(swept)) else [], headed=False),
             Section("importance", "What matters", importance),
             Section("curves", "Curves", pair(curves(swept))),
             Section("points", "Points", points),

@@ -8,7 +8,17 @@ import io
 import pytest
 from chromium import KEPT
 
-NAMES = ("runs", "lab", "switch", "messaging", "comparison", "studies-compared", "topology", "evil")
+NAMES = (
+    "runs",
+    "lab",
+    "switch",
+    "messaging",
+    "comparison",
+    "studies-compared",
+    "topology",
+    "sweep",
+    "evil",
+)
 
 DRAWN = """[...document.querySelectorAll(".figure")].map((figure) =>
   figure.querySelectorAll(".vega svg .mark-group path, .vega svg .mark-symbol path").length > 0)"""
@@ -59,7 +69,9 @@ def test_the_console_is_silent_and_nothing_is_fetched(drawn, name):
     assert page.requests == []
 
 
-@pytest.mark.parametrize("name", ["runs", "switch", "messaging", "comparison", "studies-compared"])
+@pytest.mark.parametrize(
+    "name", ["runs", "switch", "messaging", "comparison", "studies-compared", "sweep"]
+)
 def test_a_phone_need_not_scroll_sideways(drawn, name):
     page = drawn(name, "phone")
     assert page.run("innerWidth") == 390
@@ -153,3 +165,47 @@ def test_every_figure_has_a_download_with_points_in_it(drawn, name):
         rows = list(csv.reader(io.StringIO(text)))
         assert len(rows) > 2
         assert len({len(row) for row in rows}) == 1
+
+
+SET = """(() => {{
+  const control = document.querySelector("#explore [name='{name}']");
+  control.value = "{value}";
+  control.dispatchEvent(new Event("{event}"));
+}})()"""
+PLOT = "document.querySelector('#explore .plot')"
+MARKS = "[...document.querySelectorAll('#explore .vega .mark-symbol.role-mark path')]"
+
+
+def test_the_picture_of_a_sweep_follows_its_controls(chromium, pages):
+    page = chromium.page(pages["sweep"], width=1200, height=900)
+
+    def said():
+        return page.run(f"{PLOT}.getAttribute('aria-label')")
+
+    def choose(name, value, event="change"):
+        page.run(SET.format(name=name, value=value, event=event))
+        page.run("new Promise((done) => setTimeout(() => done(0), 300))")
+
+    page.draw_all()
+    page.run("new Promise((done) => setTimeout(() => done(0), 1000))")
+    assert page.run(f"{MARKS}.length") == 6  # two crossings at three loads
+    hollow = f"{MARKS}.filter((mark) => mark.getAttribute('fill-opacity') === '0').length"
+    assert page.run(hollow) == 2  # both at the highest load
+    assert "2 saturated" in page.run("document.querySelector('#explore .state').textContent")
+    seen = [said()]
+    choose("height", 2, "input")
+    seen.append(said())
+    choose("metric", "mean_latency")
+    seen.append(said())
+    choose("x", "height")
+    seen.append(said())
+    assert len(set(seen)) == 4
+    assert " over height: " in seen[-1]
+    assert page.run(f"{MARKS}.length") == 6  # two crossings at three heights, of one load
+    choose("load", -1, "input")
+    assert page.run(f"{MARKS}.length") == 18
+    unnamed = """[...document.querySelectorAll("#explore :is(select, input)")].filter(
+      (control) => !control.labels.length).length"""
+    assert page.run(unnamed) == 0
+    assert page.errors == []
+    page.close()

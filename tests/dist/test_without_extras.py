@@ -35,6 +35,7 @@ SWITCH = ["--set", "traffic.slots=50", "--set", "traffic.warmup=0", "--workers",
 MAIN = [
     ["run", "h3/dv-8", "h3/fdr-8", *FEW, "--report", "both.html"],
     ["run", "h3/dv-8", *FEW, "--trace", "t.json.gz"],
+    ["run", "h3/dv-8", *FEW, "--report", "x.svg"],
     ["run", "switch/zero-load", *SWITCH, "--replications", "2", "--report", "switch.md"],
     ["run", "zeromq/latency", *FEW],
     ["compare", "h3/dv-8", "h3/fdr-8", "--report", "beside.html"],
@@ -48,7 +49,6 @@ MAIN = [
     ["consistency"],
 ]
 NEED_ONE = {
-    "figures": ["run", "h3/dv-8", *FEW, "--report", "x.svg"],
     "cluster": ["sweep", "h3/fdr-8", *FEW, "--vary", "messages=9,10", "--scheduler", "s.json"],
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ from manifests import changed
 from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
 from dvsim.study.swept import by_point
+from dvsim.view.explore import explorer
 from dvsim.view.html import html
 from dvsim.view.saturation import Offered, saturated, sentence
 from dvsim.view.sweep_page import answer_sentences, curves, points_blocks, swept_page
@@ -76,6 +77,25 @@ def test_points_of_a_sweep_that_have_not_settled_are_open_and_told(loads):
     own = frame[frame["line"] == "crossing xor"].groupby("part")["open"]
     assert own.min()["saturated"] == 1
     assert own.first()["simulated"] == 0
+
+
+def test_a_reader_chooses_among_all_points_metrics_and_keys(loads):
+    data, table = explorer(loads).data, by_point(loads)
+    assert set(data["keys"]) == {"crossing", "load"}
+    load, throughput = data["keys"]["load"], data["metrics"]["throughput"]
+    assert [load["values"][at] for at in load["at"]] == table["traffic.load"].tolist()
+    assert throughput["value"] == pytest.approx(table["throughput"].tolist(), rel=1e-6)
+    assert throughput["low"] == pytest.approx(table["throughput_low"].tolist(), rel=1e-6)
+    assert data["open"] == (table["note"] != "").astype(int).tolist()
+    assert set(data["apart"]) == {0, 1}
+    assert len(data["metrics"]) == len(loads.METRICS)
+
+
+def test_of_many_points_some_are_drawn_which_is_said(loads, monkeypatch):
+    monkeypatch.setattr("dvsim.view.explore.MOST_POINTS", 5)
+    drawn = explorer(loads)
+    assert len(drawn.data["open"]) == 5
+    assert "5 of 14 points" in drawn.reading
 
 
 def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
