@@ -27,7 +27,7 @@ from house import (
 import dvsim
 from dvsim.evidence.goals import goals
 from dvsim.scenario.find import reference_root
-from dvsim.study.summary import column_rates, column_samples, moving_average
+from dvsim.table.samples import column_rates, column_samples, moving_average
 
 PUBLISHED = (8, 256, 2048, 8192, 131072)
 KINDS = {"data-vortex": "dv", "fdr-ipoib": "fdr"}
@@ -191,7 +191,13 @@ for axes, size in zip(panels, PUBLISHED, strict=True):
     for transport in KINDS:
         run = runs[transport, size]
         column = run.scenario.probe.columns["r1"]
-        _, part = next(iter(column_samples(run.samples[run.samples["replication"] == 1], column)))
+        _, part = next(
+            iter(
+                column_samples(
+                    run.sides["samples"][run.sides["samples"]["replication"] == 1], column
+                )
+            )
+        )
         rates = column_rates(part, "pieces" if transport == "data-vortex" else "messages")
         smooth = moving_average(rates[rates > 0], 50 if transport == "data-vortex" else 10)
         axes.plot(np.linspace(0, 1, smooth.size), smooth, color=TRANSPORTS[transport], linewidth=1,

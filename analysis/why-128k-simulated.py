@@ -117,7 +117,9 @@ longer.reset_index()
 # %%
 INTERVAL = 1 / 199.96  # s: `why-128k`
 run = runs["dv", SIZE]
-samples = run.samples[(run.samples["replication"] == 1) & (run.samples["receiver"] == 1)]
+samples = run.sides["samples"][
+    (run.sides["samples"]["replication"] == 1) & (run.sides["samples"]["receiver"] == 1)
+]
 counts = samples["messages"].to_numpy()
 wanted = dv["mean"].loc[SIZE].mean()
 late = pd.DataFrame(
@@ -202,7 +204,7 @@ rungs, changes = [], {}
 for given, more in LADDER:
     changes |= more
     run = dvsim.run(f"h3/dv-{SIZE}", replications=1, scale=SCALE, **changes)
-    used = run.counters[run.counters["metric"] == "utilisation"]
+    used = run.values[run.values["metric"] == "utilisation"]
     used = used.groupby(["component", "instance"])["value"].mean()
     busiest = f"{used.idxmax()[0]} {used.max():.0%}"
     rungs.append({"given": given, "messages": 2 * mean(run, "messages"), "busiest": busiest})
@@ -292,7 +294,7 @@ pd.Series(active, name="whole messages in active polls of one receiver / InfiniB
 
 # %%
 other = dvsim.run("h3/dv-65536", replications=REPLICATIONS, scale=SCALE)
-assert (other.samples["pieces"] % 63 == 0).all()
+assert (other.sides["samples"]["pieces"] % 63 == 0).all()
 Text(f"At 64 KiB the mean of a column would be {four_digits(mean(other, 'pieces'))} in pieces of "
      f"131 words and {four_digits(mean(other, 'messages'))} in messages, its order statistics "
      "multiples of 63 counts in an interval.")  # fmt: skip

@@ -27,8 +27,8 @@ from dvsim.kinds.rabbitmq.calibration.cards import cards_of
 from dvsim.kinds.rabbitmq.calibration.measured import iterations_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
 from dvsim.study.table import plain_lines
+from dvsim.table.result import Result
 
 FITTED = (8, 2_048, 131_072)
 HELD_OUT = (256, 8_192)
@@ -53,7 +53,7 @@ def scenario(path: str, size: int) -> Scenario:
     return replace(load(f"h3/{path}-8", sets), name=f"h3/{path}-{size}")
 
 
-def measured(rounds: int) -> dict[Path, Run]:
+def measured(rounds: int) -> dict[Path, Result]:
     """Measure all sizes over both paths, round after round, every other one backwards."""
     found = {}
     for number in range(1, rounds + 1):
@@ -67,11 +67,7 @@ def measured(rounds: int) -> dict[Path, Run]:
                 backend=Emulation(clusters=1, nodes=1, at_least_once=confirms),
             )
             print(f"round {number} of {rounds}: {path} measured", file=sys.stderr)
-            found |= {
-                Path(f"round-{number}/{run.scenario.name}"): run
-                for run in runs
-                if isinstance(run, Run)
-            }
+            found |= {Path(f"round-{number}/{run.scenario.name}"): run for run in runs}
     return found
 
 

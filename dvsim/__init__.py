@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dvsim.kinds import replay
     from dvsim.scenario.override import Override
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 __all__ = [
@@ -46,7 +45,7 @@ __all__ = [
     "Network",
     "OutputError",
     "PointsFailed",
-    "Run",
+    "Result",
     "RunFailed",
     "ScenarioError",
     "Switch",
@@ -64,7 +63,7 @@ ARGUMENTS = ("seed", "replications", "precision", "workers", "backend", "scale")
 
 _LAZY = {
     "Network": "dvsim.fabric.network",
-    "Run": "dvsim.study.run",
+    "Result": "dvsim.table.result",
     "Switch": "dvsim.fabric.switch",
     "Traffic": "dvsim.fabric.switch",
     "replay": "dvsim.kinds",
@@ -109,10 +108,8 @@ def run(
     backend: str | Emulation = "sim",
     scale: float | None = None,
     **overrides: object,
-) -> Run | Result:
-    """Run a scenario in memory and return the run; nothing is written.
-
-    A scenario of a system gives a `Run`, any other a `dvsim.table.result.Result`.
+) -> Result:
+    """Run a scenario in memory and return the result; nothing is written.
 
     Args:
         scenario: A name, a path, or what `load` returned.
@@ -263,7 +260,7 @@ def _path(keyword: str) -> tuple[str, ...]:
     return tuple(keyword.replace("__", ".").split("."))
 
 
-def validate(*runs: Run | Result) -> Validation:
+def validate(*runs: Result) -> Validation:
     """Compare runs with the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 

@@ -15,7 +15,6 @@ from dvsim.errors import CriterionFailed, ScenarioError
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.judge import Judged
-    from dvsim.study.run import Run
     from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
@@ -97,7 +96,7 @@ def validate_against(
         raise CriterionFailed(judged.headline)
 
 
-def _reply(runs: Sequence[Run | Result], judged: Judged) -> Reply:
+def _reply(runs: Sequence[Result], judged: Judged) -> Reply:
     from dvsim.table.reply import Reply, against
 
     made, told = Reply.of(), judged.table()

@@ -15,7 +15,6 @@ from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
     from dvsim.table.compare import Comparison
     from dvsim.table.result import Result
 
@@ -71,7 +70,7 @@ def compare(
         say(f"report: {report}")
 
 
-def _changed(result: Run | Result) -> bool:
+def _changed(result: Result) -> bool:
     from dvsim.study.changes import changes_of
 
     return result.manifest.swept is not None or bool(changes_of(result.scenario).said)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 
@@ -280,7 +279,7 @@ class RunOptions:
         backend: str | Emulation = "sim",
         precision: float | None = None,
         scale: float | None = None,
-    ) -> list[Run | Result]:
+    ) -> list[Result]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
         from dvsim.session import run_scenarios
         from dvsim.study.arguments import DEFAULT_REPLICATIONS
@@ -309,9 +308,7 @@ class RunOptions:
             "command": typed(),
         }
 
-    def write_report(
-        self, runs: Sequence[Run | Result], validation: Validation | None
-    ) -> list[Path]:
+    def write_report(self, runs: Sequence[Result], validation: Validation | None) -> list[Path]:
         """Write the report about all runs, if one was asked for; return its files."""
         if self.report is None:
             return []
@@ -320,13 +317,13 @@ class RunOptions:
 
 def run_telling(
     scenarios: Sequence[Spec],
-    more: Callable[[Sequence[Run | Result]], Sequence[bool]],
+    more: Callable[[Sequence[Result]], Sequence[bool]],
     **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
-) -> list[Run | Result]:
+) -> list[Result]:
     """Run scenarios with as many replications as `more` asks for, and say what goes on and why."""
     from dvsim.session import run_scenarios
 
-    def told(results: Sequence[Run | Result]) -> Sequence[bool]:
+    def told(results: Sequence[Result]) -> Sequence[bool]:
         added = more(results)
         if any(added):
             times = max(result.replications for result in results)
@@ -341,7 +338,7 @@ def run_telling(
 
 def write_page(
     path: Path,
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     validation: Validation | None,
     command: str,
     form: str | None = None,

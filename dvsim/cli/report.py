@@ -14,7 +14,6 @@ from dvsim.cli.terminal import say
 from dvsim.errors import Argument, ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 
@@ -61,7 +60,6 @@ def report(
     from dvsim.study.changes import changes_of
     from dvsim.study.lookup import folders_of
     from dvsim.study.store import load_result
-    from dvsim.table.result import Result
 
     named = [
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
@@ -73,7 +71,7 @@ def report(
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
     check_free(page, form or page.suffix.removeprefix(".").lower())
-    swept = [result for result in results if isinstance(result, Result) and result.swept]
+    swept = [result for result in results if result.swept]
     if swept:
         from dvsim.view.file_formats import write_sweep
 
@@ -92,7 +90,7 @@ def report(
         say(path)
 
 
-def _check_alone(results: Sequence[Run | Result], sensitivity: Path | None) -> None:
+def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
     from dvsim.table.compare import sort_of
 
     if sensitivity is not None:

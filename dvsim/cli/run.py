@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +18,6 @@ from dvsim.cli.unchanged import pair_lines, pairs_of, with_bases
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
-    from dvsim.study.run import Run
     from dvsim.study.table import Table
     from dvsim.study.whatif import Answer
     from dvsim.table.result import Result
@@ -127,13 +126,13 @@ def _print_answers(found: Sequence[Answer]) -> None:
         say("")
 
 
-def _print(results: Sequence[Run | Result], *, verbose: bool) -> None:
+def _print(results: Sequence[Result], *, verbose: bool) -> None:
     from dvsim.contract.find import kind_named
 
     for name, group in groupby(results, key=lambda result: result.scenario.KIND):
         kind, some = kind_named(name), list(group)
-        if kind.studies:
-            for study in cast("list[Result]", some):
+        if not some[0].sampled:
+            for study in some:
                 lines = kind.lines(study) if verbose else kind.answers([study])
                 _tell(_answer_first(study, lines))
                 if verbose:

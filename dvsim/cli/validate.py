@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,7 @@ from dvsim.errors import CriterionFailed, ScenarioError, nearest
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
     from dvsim.evidence.verdicts import Validation
-    from dvsim.scenario.sampled import Sampled
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
@@ -130,9 +128,7 @@ def _validate(
         _require_half(validation)
 
 
-def _run(
-    scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
-) -> list[Run | Result]:
+def _run(scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]) -> list[Result]:
     from dvsim.evidence.undecided import STEPS, open_verdicts
 
     if options.replications is not None:
@@ -160,9 +156,9 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     spoken_of = claimed(more)
     own = {name for source in more for entry in source.values() for name in entry.scenarios}
     if not any(
-        scenario.name in spoken_of
-        if kind_of(scenario).studies
-        else cast("Sampled", scenario).reference or scenario.name in own
+        scenario.reference or scenario.name in own
+        if kind_of(scenario).sampled
+        else scenario.name in spoken_of
         for scenario in scenarios
     ):
         message = "none of its scenarios names published figures to compare with"
@@ -171,7 +167,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
 
 
 def _print(
-    validation: Validation, runs: Sequence[Run | Result], options: RunOptions, *, verbose: bool
+    validation: Validation, runs: Sequence[Result], options: RunOptions, *, verbose: bool
 ) -> None:
     from dvsim.evidence.goals import goals
     from dvsim.evidence.overview import miss_table, overview
@@ -193,7 +189,7 @@ def _print(
         say(f"kept in {options.out}; --verbose prints each statistic, column and claim")
 
 
-def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
+def replications_text(runs: Sequence[Result], asked: int | None) -> str:
     """Say how many replications the verdicts rest on."""
     from dvsim.study.number_text import counted
 
@@ -203,7 +199,7 @@ def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
     return text if asked is not None else text + more
 
 
-def _reply(validation: Validation, runs: Sequence[Run | Result]) -> Reply:
+def _reply(validation: Validation, runs: Sequence[Result]) -> Reply:
     from dvsim.evidence.goals import goals
     from dvsim.evidence.published import tallies
     from dvsim.table.reply import Reply, against, finite, records

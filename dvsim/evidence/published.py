@@ -20,8 +20,8 @@ from dvsim.evidence.statistics import agree, log_errors, zero_share_bounds
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled
-from dvsim.study.run import Run
 from dvsim.table.estimate import Estimate
+from dvsim.table.result import Result
 
 READINGS = ("as printed", "as messages")
 JUDGED_QUANTILES = ("75%", "90%", "95%", "99%")
@@ -45,7 +45,7 @@ NUMBERS = ["published", "simulated", "low", "high", "tolerance"]
 NOTHING = Estimate(0.0, 0.0, 0.0)
 
 
-def compare(runs: Iterable[Run]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare(runs: Iterable[Result]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return every published statistic of runs beside what was simulated, and the columns judged.
 
     Returns:
@@ -70,13 +70,13 @@ def compare(runs: Iterable[Run]) -> tuple[pd.DataFrame, pd.DataFrame]:
         name, column, reading = map(str, key)
         run = by_name[name]
         counted = dict(zip(READINGS, run.scenario.readings, strict=False))[reading]
-        empty = run.by_statistic.get((column, counted, "empty"))
+        empty = run.by_metric.get((column, 0, f"{counted}.empty"))
         verdicts.append(judge_column(run.scenario, part, None if empty is None else empty.value))
     return table, pd.DataFrame(verdicts, columns=VERDICT).astype({"empty_ok": object})
 
 
-def _rows(run: Run) -> Iterable[tuple[Any, ...]]:
-    scenario, simulated = run.scenario, run.by_statistic
+def _rows(run: Result) -> Iterable[tuple[Any, ...]]:
+    scenario, simulated = run.scenario, run.by_metric
     reference, workload = scenario.reference, published_workload(scenario)
     as_published = workload is None or workload[0] == scenario.workload.messages
     for column in scenario.probe.columns:
@@ -86,7 +86,7 @@ def _rows(run: Run) -> Iterable[tuple[Any, ...]]:
         for reading, counted in zip(READINGS, scenario.readings, strict=False):
             for statistic, value in published(scenario, column).items():
                 # without samples nothing was simulated
-                own = simulated.get((column, counted, statistic), NOTHING)
+                own = simulated.get((column, 0, f"{counted}.{statistic}"), NOTHING)
                 tolerance = getattr(scenario.tolerance, TOLERANCES.get(statistic, "quantile"))
                 if statistic == "count" and (reading != READINGS[0] or not as_published):
                     # how many samples there are does not depend on what is counted in them, and a

@@ -28,7 +28,6 @@ from dvsim.evidence.statistics import agree
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published_transports
-from dvsim.study.run import Run
 from dvsim.study.stopping import VERDICT_STEPS, deciding
 from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result
@@ -37,7 +36,7 @@ STEPS = VERDICT_STEPS
 Bools = npt.NDArray[np.bool_]
 
 
-def open_verdicts(results: Sequence[Run | Result], more: Iterable[Source] = ()) -> list[bool]:
+def open_verdicts(results: Sequence[Result], more: Iterable[Source] = ()) -> list[bool]:
     """Return for each result whether a verdict rests on it that is not decided yet.
 
     Args:
@@ -48,7 +47,7 @@ def open_verdicts(results: Sequence[Run | Result], more: Iterable[Source] = ()) 
     return [result.scenario.name in names for result in results]
 
 
-def undecided(validation: Validation, runs: Iterable[Run | Result]) -> frozenset[str]:
+def undecided(validation: Validation, runs: Iterable[Result]) -> frozenset[str]:
     """Return the names of the scenarios on which verdicts rest that are not decided.
 
     Args:
@@ -94,7 +93,7 @@ def undecided(validation: Validation, runs: Iterable[Run | Result]) -> frozenset
     return frozenset(names)
 
 
-def _seconds(run: Run) -> float:
+def _seconds(run: Result) -> float:
     return float(kind_of(run.scenario).seconds(run.scenario))
 
 
@@ -109,9 +108,9 @@ def _decided(holds: Callable[[Any], Bools], good: Any, rows: pd.DataFrame) -> pd
     return pd.Series(verdict.astype(float), rows.index).where(sure)
 
 
-def _share(column: pd.Series[Any], run: Run) -> pd.DataFrame:
+def _share(column: pd.Series[Any], run: Result) -> pd.DataFrame:
     """Return whether the share of empty samples of a column is decided, as a row."""
-    known = run.by_statistic[column["column"], run.scenario.readings[0], "empty"]
+    known = run.by_metric[column["column"], 0, f"{run.scenario.readings[0]}.empty"]
     row = pd.DataFrame(
         [deciding(known, run.replications, STEPS)], columns=["simulated", "low", "high"]
     )

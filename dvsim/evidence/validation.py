@@ -7,7 +7,6 @@ from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.claims.source import Source, sources
 from dvsim.evidence.published import compare
 from dvsim.evidence.verdicts import Validation
-from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.table.result import Result
 
 
@@ -18,8 +17,8 @@ def claimed(more: Iterable[Source] = ()) -> frozenset[str]:
 
 
 def validate(
-    runs: Iterable[Run | Result],
-    emulated: Iterable[Run] = (),
+    runs: Iterable[Result],
+    emulated: Iterable[Result] = (),
     emulated_by: str | None = None,
     more: Iterable[Source] = (),
 ) -> Validation:
@@ -40,8 +39,8 @@ def validate(
         ScenarioError: If the reference data cannot be read.
     """
     named = {run.scenario.name: run for run in runs}
-    by_name = {run.scenario.name: run for run in runs_of(named.values())}
-    studies = {study.scenario.name: study for study in studies_of(named.values())}
+    by_name = {name: run for name, run in named.items() if run.sampled}
+    studies = {name: study for name, study in named.items() if not study.sampled}
     rows, columns = compare(by_name.values())
     amounts = {run.scenario.name: run for run in emulated}
     evidence = Evidence(by_name, columns, studies, amounts, emulated_by)

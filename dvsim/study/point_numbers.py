@@ -21,7 +21,7 @@ class PointNumbers:
     Attributes:
         inner: The keys that the scenario itself varies, with their values; empty for a system.
         each: By name, the value in each replication; what is not a number is absent.
-        bottleneck: What limits it, `dvsim.study.stages.Limit` in words; empty of a study.
+        bottleneck: What limits it, `dvsim.table.stages.Limit` in words; empty of a study.
         note: Why the figures depend on how long it ran; empty if they do not.
         signed: The names of those that may be negative.
         fidelity: ``flow`` where replications are equal, since they are at that.

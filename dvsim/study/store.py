@@ -5,9 +5,8 @@
     runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed), not how often
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
-        samples.parquet, …          one for each of the `tables` of its kind: of a run samples and
-                                    summary, of a study its points and more; the same bytes for
-                                    the same result
+        values.parquet, …           its numbers, and one for each other table of its kind, such as
+                                    samples; the same bytes for the same result
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
 `dvsim.atomic`. So a folder that lacks something, or answers another question than the one
@@ -18,9 +17,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -41,12 +40,9 @@ from dvsim.study.folder import (
     run_folder,
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
-from dvsim.study.run import Run
 from dvsim.study.swept import load_swept
 from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
-
-R = TypeVar("R", bound=Run | Result)
 
 
 def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
@@ -54,7 +50,7 @@ def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> P
     return run_folder(out, scenario, *_asked(how, scenario), text=text, pilot=how.pilot)
 
 
-def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
+def find_kept(how: How, out: Path, scenario: Spec) -> Result | None:
     """Return the result that is kept as the answer to a question, or None if there is none.
 
     It has all replications that were ever asked for, which may be fewer or more than now.
@@ -99,58 +95,49 @@ def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] |
     return kind.version(how), how.seed, kind.backend(how), emulated
 
 
-def first_of(result: R, replications: int) -> R:
+def first_of(result: Result, replications: int) -> Result:
     """Return the part of a result that has its first replications."""
     if result.replications == replications:
         return result
-    tables: dict[str, Any] = {
-        name: table[table["replication"] <= replications].reset_index(drop=True)
-        for name, table in _tables(result).items()
-    }
+    values, *sides = (
+        table[table["replication"] <= replications].reset_index(drop=True)
+        if "replication" in table
+        else table
+        for table in (result.values, *result.sides.values())
+    )
     manifest = result.manifest.model_copy(update={"replications": replications})
-    return replace(result, replications=replications, manifest=manifest, **_fields(result, tables))
+    part = replace(result, replications=replications, manifest=manifest, values=values)
+    return replace(part, sides=dict(zip(result.sides, sides, strict=True)))
 
 
-def joined(begun: R, rest: R) -> R:
+def joined(begun: Result, rest: Result) -> Result:
     """Return a result and the replications that follow it as one: as if all had been run at once.
 
     It was made when the rest was, and took as long as both.
     """
-    first = _tables(begun)
-    tables: dict[str, Any] = {}
-    for name, table in _tables(rest).items():
-        later = table[table["replication"] > begun.replications]
-        both = pd.concat([first[name], later], ignore_index=True)
-        order = [key for key in ("point", "replication") if key in both]
-        tables[name] = both.sort_values(order, kind="stable", ignore_index=True)
+    values, *sides = (
+        _after(first, table, begun.replications)
+        for first, table in zip(
+            (begun.values, *begun.sides.values()), (rest.values, *rest.sides.values()), strict=True
+        )
+    )
     of_begun, made = begun.manifest, rest.manifest
     counts = {name: value + of_begun.counts.get(name, 0) for name, value in made.counts.items()}
     sums = {"wall_s": made.wall_s + of_begun.wall_s, "counts": counts}
     manifest = made.model_copy(update=sums)
-    return replace(rest, manifest=manifest, **_fields(rest, tables))
+    whole = replace(rest, manifest=manifest, values=values)
+    return replace(whole, sides=dict(zip(rest.sides, sides, strict=True)))
 
 
-def _tables(result: Run | Result) -> dict[str, pd.DataFrame]:
-    every = {item.name: getattr(result, item.name) for item in fields(result)}
-    every |= every.get("sides", {})
-    return {
-        name: table
-        for name, table in every.items()
-        if isinstance(table, pd.DataFrame) and "replication" in table
-    }
+def _after(first: pd.DataFrame, table: pd.DataFrame, replications: int) -> pd.DataFrame:
+    if "replication" not in table:
+        return table
+    both = pd.concat([first, table[table["replication"] > replications]], ignore_index=True)
+    order = [key for key in ("point", "replication") if key in both]
+    return both.sort_values(order, kind="stable", ignore_index=True)
 
 
-def _fields(result: Run | Result, tables: dict[str, Any]) -> dict[str, Any]:
-    sides = getattr(result, "sides", None)
-    if sides is None:
-        return tables
-    return {
-        "values": tables["values"],
-        "sides": {name: tables.get(name, table) for name, table in sides.items()},
-    }
-
-
-def write_result(result: R, folder: Path) -> R:
+def write_result(result: Result, folder: Path) -> Result:
     """Keep a result in `folder`, and return it as it is kept (with folder and hashes).
 
     One that is already there is replaced; it stays until the new one is complete.
@@ -170,7 +157,7 @@ def write_result(result: R, folder: Path) -> R:
     return kept
 
 
-def contents_of(result: Run | Result) -> dict[str, bytes]:
+def contents_of(result: Result) -> dict[str, bytes]:
     """Return the files of a result that count, by name; the same bytes for the same result.
 
     Raises:
@@ -184,7 +171,7 @@ def contents_of(result: Run | Result) -> dict[str, bytes]:
     return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
 
-def load_result(folder: Path) -> Run | Result:
+def load_result(folder: Path) -> Result:
     """Return the result that is kept in `folder`.
 
     Raises:
@@ -226,11 +213,11 @@ def _read(
 
 def _result(
     folder: Path, manifest: Manifest, tables: Mapping[str, pd.DataFrame], scenario: Spec
-) -> Run | Result:
+) -> Result:
     known = {"folder": folder, "manifest": manifest, "scenario": scenario}
     times = manifest.replications
     try:
-        result: Run | Result = kind_of(scenario).result(
+        result: Result = kind_of(scenario).result(
             seed=manifest.seed, replications=times, **known, **tables
         )
     except ValueError as error:

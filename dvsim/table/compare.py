@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,11 @@ import pandas as pd
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
 from dvsim.study.number_text import counted, joined
-from dvsim.study.rate import SYSTEM
-from dvsim.study.run import Run
-from dvsim.study.summary import STATISTICS
 from dvsim.table.estimate import Change, change, estimate
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
 from dvsim.table.result import Result
+from dvsim.table.samples import STATISTICS, SYSTEM
 
 ON = ["point", "component", "metric"]
 SHARE = "1"  # the unit of what is subtracted, not divided
@@ -137,14 +135,14 @@ class Comparison:
         return sorts.pop() if len(sorts) == 1 else "results"
 
 
-def sort_of(result: Run | Result) -> str:
+def sort_of(result: Result) -> str:
     """Return which sort of results one is of: runs of systems, studies, or sweeps."""
-    if not isinstance(result, Result):
-        return "runs"
-    return "sweeps" if result.swept else "studies"
+    if result.swept:
+        return "sweeps"
+    return "runs" if result.sampled else "studies"
 
 
-def side_by_side(results: Sequence[Run | Result]) -> Comparison:
+def side_by_side(results: Sequence[Result]) -> Comparison:
     """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
@@ -153,9 +151,8 @@ def side_by_side(results: Sequence[Run | Result]) -> Comparison:
     """
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
-    if not any(isinstance(result, Result) for result in results):
-        tables = list(_statistics(cast("Sequence[Run]", results)))
-        rows = _rows(results, tables)
+    if all(result.sampled for result in results):
+        rows = _rows(results, list(_statistics(results)))
         told = tuple(differences(results))
         return Comparison(tuple(results), told, rows, numbers=[[0] for _ in results])
     sides = [measured(result) for result in results]
@@ -189,7 +186,7 @@ def side_by_side(results: Sequence[Run | Result]) -> Comparison:
     )
 
 
-def _rows(results: Sequence[Run | Result], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _rows(results: Sequence[Result], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     sides = [
         compare(tables[0], table, common=common)
         for table, common in zip(tables, in_common(results), strict=True)
@@ -199,7 +196,7 @@ def _rows(results: Sequence[Run | Result], tables: Sequence[pd.DataFrame]) -> pd
     return pd.concat([one.assign(result=n) for n, one in enumerate(sides, 1)], ignore_index=True)
 
 
-def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
+def _statistics(runs: Sequence[Result]) -> Iterator[pd.DataFrame]:
     # what all runs count and print first has all statistics; of the rest the mean is enough
     first, *others = (run.scenario for run in runs)
     readings = [r for r in first.readings if all(r in other.readings for other in others)]
@@ -210,30 +207,19 @@ def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
         for reading in readings
         for statistic in (STATISTICS if reading == readings[0] else ("mean",))
     ]
-    units = {"empty": SHARE, "count": "samples"}
+    order = [(SYSTEM, "rate"), (SYSTEM, "payload_rate"), *order]
+    places = {key: place for place, key in enumerate(order)}
     for run in runs:
-        found: dict[tuple[str, str], dict[int, float]] = {one: {} for one in order}
-        names = ("column", "reading", "statistic", "replication", "value")
-        for column, reading, statistic, replication, value in zip(
-            *(run.summary_columns[name] for name in names), strict=True
-        ):
-            if reading != "counter" and (column, f"{reading}.{statistic}") in found:
-                found[column, f"{reading}.{statistic}"][replication] = value
-        size = run.scenario.workload.message_bytes
-        rows = [
-            *((SYSTEM, "rate", n, rate, "1/s") for n, rate in run.rates.items()),
-            *((SYSTEM, "payload_rate", n, rate * size, "B/s") for n, rate in run.rates.items()),
-            *(
-                (column, metric, n, value, units.get(metric.rpartition(".")[2], "1/s"))
-                for (column, metric), each in found.items()
-                for n, value in each.items()
-            ),
-        ]
-        table = pd.DataFrame(rows, columns=["component", "metric", "replication", "value", "unit"])
-        yield table.assign(point=0, signed=False)
+        rows = run.values[run.values["iteration"] == 0]
+        keys = zip(rows["component"], rows["metric"], strict=True)
+        table = rows.assign(place=[places.get(key, -1) for key in keys])
+        table = table[table["place"] >= 0].sort_values("place", kind="stable")
+        samples = table["metric"].str.endswith(".count")  # a ratio is said of them
+        units = table["metric"].map({name: run.kind.unit(name) for _, name in order})
+        yield table.assign(unit=units.mask(samples, "samples"), signed=False)
 
 
-def _each(results: Sequence[Run | Result], texts: Iterable[str]) -> str:
+def _each(results: Sequence[Result], texts: Iterable[str]) -> str:
     named = zip(names_of(results), texts, strict=True)
     return "; ".join(f"{name} {text}" for name, text in named)
 
@@ -250,7 +236,7 @@ def _nothing_shared(sides: Sequence[Measured]) -> str:
     return f"they share no metrics: {text}{differ}"
 
 
-def names_of(results: Sequence[Run | Result]) -> list[str]:
+def names_of(results: Sequence[Result]) -> list[str]:
     """Return the name of each result with what was changed in it; of several alike what else.
 
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
@@ -258,7 +244,7 @@ def names_of(results: Sequence[Run | Result]) -> list[str]:
     names, facts = [], []
     for result in results:
         length = ""
-        if isinstance(result, Result) and result.swept:
+        if result.swept:
             name = result.name
         else:
             changes = changes_of(result.scenario)
@@ -277,7 +263,7 @@ def names_of(results: Sequence[Run | Result]) -> list[str]:
     return names
 
 
-def in_common(results: Sequence[Run | Result]) -> list[bool]:
+def in_common(results: Sequence[Result]) -> list[bool]:
     """Return of each result whether its replications had the random numbers of those of the first.
 
     True for simulated results of the same kind and seed, never for emulated ones.
@@ -291,9 +277,10 @@ def in_common(results: Sequence[Run | Result]) -> list[bool]:
     ]
 
 
-def rate_ratio(first: Run, other: Run) -> Change | None:
+def rate_ratio(first: Result, other: Result) -> Change | None:
     """Return how many times the rate of the first run another has; None where one has none."""
-    return change(first.rates, other.rates, "ratio", common=in_common([first, other])[1])
+    a, b = first.headline().values, other.headline().values
+    return change(a, b, "ratio", common=in_common([first, other])[1])
 
 
 def interval_notes(comparison: Comparison) -> Iterator[str]:

@@ -40,10 +40,10 @@ from dvsim.scenario.input_errors import validate
 from dvsim.scenario.units import Law
 
 if TYPE_CHECKING:
-    from dvsim.scenario.sampled import Sampled
+    from dvsim.scenario.spec import Spec
     from dvsim.scenario.types import Card
 
-FORMAT = 6  # raised when a table, a key of the manifest or the names of folders change
+FORMAT = 7  # raised when a table, a key of the manifest or the names of folders change
 MANIFEST = "manifest.json"
 AGAIN = Advice("run it again with ", Argument("force"), " or delete it")
 _DIGEST_BYTES = 16
@@ -277,11 +277,11 @@ def build_manifest(
     )
 
 
-def used_by(scenario: Sampled) -> dict[str, list[Used]]:
-    """Return the cards and the reference file of a system with their hashes, by field."""
+def used_by(scenario: Spec) -> dict[str, list[Used]]:
+    """Return the cards and the reference file of a scenario with their hashes, by field."""
     cards = [
         Used(role=role, name=card.name, kind=card.kind, blake2b=card_hash(card))
-        for role, card in scenario.system.cards.items()
+        for role, card in scenario.used_cards()
     ]
     if scenario.reference is None:
         return {"cards": cards}

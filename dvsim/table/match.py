@@ -24,7 +24,6 @@ from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import format_value, value_text
 from dvsim.study.folder import SCENARIO
 from dvsim.study.number_text import MISSING
-from dvsim.study.run import Run
 from dvsim.table.estimate import Each
 from dvsim.table.manifest import Emulated
 from dvsim.table.metrics import Metric
@@ -52,13 +51,13 @@ class PointKeys:
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def of(result: Run | Result) -> PointKeys:
+    def of(result: Result) -> PointKeys:
         """Return those of a result.
 
         The points of a sweep have the cards of the first, unless it varies which cards they are.
         """
         scenario = result.scenario
-        if isinstance(result, Result) and result.swept:
+        if result.swept:
             units = result.key_units
             points = [
                 {
@@ -123,7 +122,7 @@ class Measured:
         flow: Points whose replications are equal, since they are at flow fidelity.
     """
 
-    result: Run | Result
+    result: Result
     metrics: Mapping[str, Metric]
     shown: Sequence[str]
     keys: PointKeys
@@ -159,9 +158,9 @@ def factor_of(unit: str, other: str) -> float | None:
     return next((float(scale[unit] / scale[other]) for scale in scales), None)
 
 
-def measured(result: Run | Result) -> Measured:
+def measured(result: Result) -> Measured:
     """Return what a result gives."""
-    if isinstance(result, Result) and result.swept:
+    if result.swept:
         return _of_sweep(result)
     kind, scenario = kind_of(result.scenario), result.scenario
     metrics = {
@@ -304,9 +303,7 @@ def _told_apart(side: PointKeys, keys: Sequence[str]) -> bool:
     return len({tuple(side.at(point, key) for key in known) for point in points}) == len(points)
 
 
-def differences(
-    results: Sequence[Run | Result], varied: Sequence[str] = ()
-) -> Iterator[Difference]:
+def differences(results: Sequence[Result], varied: Sequence[str] = ()) -> Iterator[Difference]:
     """Yield what is not the same in all results, in words for each, but for keys that are varied.
 
     A number of a card is told if all results have it; so is every key of several kinds, or beside a
@@ -330,9 +327,9 @@ def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Dif
             yield what, values
 
 
-def _facts(result: Run | Result, *, mixed: bool) -> dict[str, str]:
+def _facts(result: Result, *, mixed: bool) -> dict[str, str]:
     scenario, manifest = result.scenario, result.manifest
-    points = result.points if isinstance(result, Result) else scenario.points
+    points = result.points
     version = manifest.version
     return {
         "backend": "sim" if result.simulated else "emu",
@@ -359,9 +356,9 @@ def _emulated(known: Emulated | None) -> dict[str, str]:
     }
 
 
-def _settings(result: Run | Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     scenario = result.scenario
-    swept = result.paths.values() if isinstance(result, Result) else ()
+    swept = result.paths.values()
     data = tomllib.loads(to_toml(scenario))
     tables = {
         name: table

@@ -173,7 +173,7 @@ class Reply(BaseModel):
             if number in runs:
                 more |= {"limit": runs[number]["bottleneck"] or None, "run": runs[number]["run"]}
             numbers[number] = self.at(origin, keys, **asked, **more)
-        table = result.rows() if hasattr(result, "rows") else result.estimates()
+        table = result.estimates()
         columns = [name for name in Value.model_fields if name in table]
         for row in table[columns].to_dict(orient="records"):
             own = {str(name): item for name, item in row.items()}

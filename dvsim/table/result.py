@@ -13,17 +13,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED, Own
-from dvsim.scenario.spec import Spec, plain
-from dvsim.study.number_text import MISSING
-from dvsim.table.estimate import estimates
+from dvsim.scenario.spec import plain
+from dvsim.study.changes import of_published_system
+from dvsim.study.number_text import MISSING, Amount
+from dvsim.table.estimate import Estimate, estimate, estimates
 from dvsim.table.manifest import Manifest, Swept
 from dvsim.table.metrics import Metric
+
+if TYPE_CHECKING:
+    from dvsim.table.stages import Limit
+    from dvsim.view.figure import Figure
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 MOST_SWEPT = 2  # of a sweep
@@ -59,17 +65,13 @@ class Result:
         sides: The tables that its kind records besides, by name.
     """
 
-    scenario: Spec
+    scenario: Any  # of the class that its kind declares
     seed: int
     replications: int
     folder: Path | None
     manifest: Manifest
     values: pd.DataFrame
     sides: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-
-    limit: ClassVar[None] = None  # what keeps it from being faster is said by point: `bottleneck`
-    limit_text: ClassVar[str] = MISSING
-    judged: ClassVar[bool] = False  # against published figures: claims are about several
 
     def __repr__(self) -> str:
         """Name the result by what was asked."""
@@ -146,7 +148,14 @@ class Result:
 
     @cached_property
     def wide(self) -> pd.DataFrame:
-        """The values with a row for each point and replication, and a column for each metric."""
+        """Its metrics with a row for each point and replication, and a column for each.
+
+        Metrics are the values of what has no components, and of a run of a system the few numbers
+        that it comes down to.
+        """
+        if self.sampled:
+            wide: pd.DataFrame = self.kind.wide(self)
+            return wide
         by = self.values.pivot(index=["point", "replication"], columns="metric", values="value")
         return by.reindex(columns=list(self.METRICS)).rename_axis(columns=None).reset_index()
 
@@ -180,13 +189,77 @@ class Result:
         """Whether it was simulated: then its seed says which random numbers it met."""
         return self.backend != EMULATED
 
+    @property
+    def judged(self) -> bool:
+        """Whether it is held against what was published: of the same system, and simulated.
+
+        What was measured on this machine is not: its tolerances were declared for a model. Nor is
+        another system, such as one with ``system.bridge.sockets=4``, set or in a file of one's own.
+        """
+        published = self.scenario.reference is not None
+        return published and self.simulated and of_published_system(self.scenario)
+
     def headline(self, point: int = 0, *, each: bool = False) -> Headline:
-        """Return its first metric at a point; `each` is of runs."""
-        first = self.kind.headline
-        name = next((name for name in first if self.wide[name].notna().any()), first[0])
-        unit = self.METRICS[name]
-        text = name if unit == "1" else f"{name} {unit}"
-        return Headline(name, text, self.each(point, name), self.metric(name).signed)
+        """Return its first metric at a point; with `each` of a system that of a receiver."""
+        headline: Headline = self.kind.headline_at(self, point, each=each)
+        return headline
+
+    @cached_property
+    def rate(self) -> Amount:
+        """The number that answers, the first of its kind, at its first point, with its interval.
+
+        Of a system it is whole messages per second over all receivers.
+        """
+        _, unit, values, signed = self.headline()
+        return Amount(*estimate(values.values(), signed=signed), unit)
+
+    def amount(self, metric: str, point: int = 0) -> Amount:
+        """Return a metric at a point with its interval."""
+        known, unit = self.metric(metric), self.METRICS[metric]
+        values = estimate(self.each(point, metric).values(), signed=known.signed)
+        return Amount(*values, unit if known.written is None else known.written)
+
+    @property
+    def answer(self) -> str:
+        """Its rate in words, and what limits it."""
+        answer: str = self.kind.answer(self)
+        return answer
+
+    @property
+    def sampled(self) -> bool:
+        """Whether its messages were sampled as they came: it has columns, and rates over time."""
+        return "samples" in self.sides
+
+    @cached_property
+    def limit(self) -> Limit | None:
+        """What keeps it from being faster; None of an emulated run, whose stages are not counted.
+
+        What limits one of several points says `bottleneck`.
+        """
+        limit: Limit | None = self.kind.limit(self)
+        return limit
+
+    @property
+    def limit_text(self) -> str:
+        """What keeps it from being faster, in words."""
+        nothing = "not counted" if self.sampled else MISSING
+        return nothing if self.limit is None else str(self.limit)
+
+    def plot(self) -> Figure:
+        """Return it as a figure, which a notebook shows: of a system its rates over time."""
+        figure: Figure = resolve_name(self.kind.figure)(self)
+        return figure
+
+    def compare(self, other: Result) -> pd.DataFrame:
+        """Return another result beside this one: see `dvsim.table.compare.compare`."""
+        from dvsim.table.compare import side_by_side
+
+        return side_by_side([self, other]).rows
+
+    @cached_property
+    def by_metric(self) -> Mapping[tuple[str, int, str], Estimate]:
+        """The estimates of its first point by component, instance and metric."""
+        return keyed(self._estimates[self._estimates["point"] == 0])
 
     def each(self, point: int, metric: str) -> Mapping[int, float]:
         """Return a metric at a point by replication."""
@@ -195,9 +268,11 @@ class Result:
     @cached_property
     def _each(self) -> dict[tuple[int, str], dict[int, float]]:
         found: dict[tuple[int, str], dict[int, float]] = {}
-        names = ("point", "metric", "replication", "value")
+        names, rows = ("point", "metric", "replication", "value"), self.values
+        if self.sampled:
+            rows = self.wide.melt(["point", "replication"], var_name="metric").dropna()
         for point, metric, replication, value in zip(
-            *(self.values[name].tolist() for name in names), strict=True
+            *(rows[name].tolist() for name in names), strict=True
         ):
             found.setdefault((point, metric), {})[replication] = value
         return found
@@ -207,7 +282,8 @@ class Result:
 
         Returns:
             DataFrame: point, the varied keys, component, instance, metric, value, low, high, n (the
-            replications that have a value), unit. With one replication
+            replications that have a value), unit. What was counted in each iteration is first
+            averaged over those of a replication. With one replication
             the interval is the value itself; so it is at flow fidelity, where replications are
             equal, and what they may be wrong by is said by `flow_errors`. What is not a number in a
             replication is left out of the mean; a value is not a number where no replication has
@@ -217,14 +293,29 @@ class Result:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
+        return self.estimated(self.means)
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Its values, what was counted in each iteration averaged over those of a replication."""
+        if not self.values["iteration"].any():
+            return self.values
+        by = ["point", "component", "instance", "metric", "replication"]
+        means: pd.DataFrame = self.values.groupby(by, sort=False)["value"].mean().reset_index()
+        return means
+
+    def estimated(self, means: pd.DataFrame) -> pd.DataFrame:
+        """Return what `estimates` does, of some of its `means`."""
         by = ["point", "component", "instance", "metric"]
-        table = self.values[by].drop_duplicates(ignore_index=True)
-        number = self.values.groupby(by, sort=False).ngroup().to_numpy()
-        signed = table["metric"].map({name: self.metric(name).signed for name in self.METRICS})
+        table = means[by].drop_duplicates(ignore_index=True)
+        number = means.groupby(by, sort=False).ngroup().to_numpy()
+        names, units = table["metric"].unique(), self.METRICS
+        signed = table["metric"].map({name: self.metric(name).signed for name in names})
         table["value"], table["low"], table["high"], table["n"] = estimates(
-            number, self.values["value"].to_numpy(), signed.to_numpy(bool)
+            number, means["value"].to_numpy(), signed.to_numpy(bool)
         )
-        table["unit"] = table["metric"].map(self.METRICS)
+        of_each = {name: units.get(name) or self.kind.unit(name) for name in names}
+        table["unit"] = table["metric"].map(of_each)
         keys = self.points.loc[table["point"]].reset_index(drop=True)
         return pd.concat([table[["point"]], keys, table.drop(columns="point")], axis=1)
 
@@ -284,7 +375,9 @@ class Result:
         return levels
 
     def bottleneck(self, point: int) -> tuple[str, float] | None:
-        """Return the busiest stage of a point, and its utilisation; None without stages."""
+        """Return what limits a point and how busy the busiest stage was; None without stages."""
+        if self.limit is not None:
+            return self.limit.cause, self.limit.busy
         return self._bottlenecks.get(point)
 
     @cached_property
@@ -343,6 +436,13 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     lasts = {key: key.rpartition(".")[2] for key in keys}
     times = Counter(lasts.values())
     return {key: last if times[last] == 1 else key for key, last in lasts.items()}
+
+
+def keyed(estimates: pd.DataFrame) -> dict[tuple[str, int, str], Estimate]:
+    """Return estimates of one point by component, instance and metric."""
+    names = ("component", "instance", "metric", *Estimate._fields)
+    cells = zip(*(estimates[name].tolist() for name in names), strict=True)
+    return {(component, at, name): Estimate(*ends) for component, at, name, *ends in cells}
 
 
 def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.study.number_text import MISSING
-from dvsim.study.run import Run, runs_of
-from dvsim.study.stages import busiest
 from dvsim.study.table import Cell, Table, number, table_of
+from dvsim.table.stages import busiest
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -61,7 +60,7 @@ def claims_table(validation: Validation) -> Table:
 
 
 def origin_table(
-    results: Sequence[Run | Result], names: Sequence[Mapping[str, str]], name: str = "manifest"
+    results: Sequence[Result], names: Sequence[Mapping[str, str]], name: str = "manifest"
 ) -> Table:
     """Tabulate where each result came from; `names` has the cells that name each."""
     return table_of(
@@ -91,7 +90,7 @@ def origin(known: Manifest) -> dict[str, str]:
     }
 
 
-def cards_table(runs: Sequence[Run]) -> Table:
+def cards_table(runs: Sequence[Result]) -> Table:
     """Tabulate the cards and reference files that the runs used, with the hash of each."""
     used: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
@@ -106,12 +105,12 @@ def cards_table(runs: Sequence[Run]) -> Table:
     return table_of("cards", caption, rows)
 
 
-def used_cards(run: Run | Result) -> list[Card]:
+def used_cards(run: Result) -> list[Card]:
     """Return the cards that a run or study uses; a switch alone has none."""
     return [card for _, card in run.scenario.used_cards()]
 
 
-def parameters_table(runs: Sequence[Run | Result], called: str = "parameters") -> Table:
+def parameters_table(runs: Sequence[Result], called: str = "parameters") -> Table:
     """Tabulate the parameters that nobody published or measured.
 
     Those of the cards that set the pace of a run come first, then the weakest. A parameter that
@@ -159,15 +158,14 @@ def users(names: Sequence[str], total: int) -> Cell:
     return Cell(text, raw=" ".join(dict.fromkeys(names)))
 
 
-def pace_cards(result: Run | Result) -> set[str]:
+def pace_cards(result: Result) -> set[str]:
     """Name the card that holds the numbers of the busiest stage of a run."""
-    counted = [run for run in runs_of([result]) if run.backend != "emu"]
-    busy = [(run, stage) for run in counted if (stage := busiest(run.counters)) is not None]
-    cards = [run.scenario.system.cards.get(ROLES.get(at.name, at.name)) for run, at in busy]
-    return {card.name for card in cards if card is not None}
+    stage = busiest(result.values) if result.sampled and result.simulated else None
+    card = None if stage is None else result.scenario.cards.get(ROLES.get(stage.name, stage.name))
+    return set() if card is None else {card.name}
 
 
-def commands_of(runs: Sequence[Run | Result], command: str | None) -> list[str]:
+def commands_of(runs: Sequence[Result], command: str | None) -> list[str]:
     """Give the commands that repeat the page: those that made the runs, then the page's own."""
     texts = (run.manifest.command for run in runs)
     return list(dict.fromkeys(text for text in [*texts, command] if text))

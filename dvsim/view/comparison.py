@@ -11,10 +11,10 @@ import pandas as pd
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import titled
 from dvsim.study.number_text import estimate_texts, joined
-from dvsim.study.rate import SYSTEM
 from dvsim.study.table import Cell, Table, changed, number
 from dvsim.table.compare import ON, Comparison, interval_notes, names_of, sort_of
 from dvsim.table.estimate import Change
+from dvsim.table.samples import SYSTEM
 from dvsim.view.axes import Sweep, named
 from dvsim.view.basis import commands_of, origin_table
 from dvsim.view.blocks import Block, Page, Section, Text, commands, under

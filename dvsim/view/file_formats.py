@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dvsim.atomic import write_output
 from dvsim.study.folder import read_checked
-from dvsim.study.run import Run
 from dvsim.table.compare import Comparison
 from dvsim.table.result import Result
 from dvsim.view.comparison import comparison_page
@@ -39,7 +38,7 @@ def format_of(path: Path) -> str:
 
 def write_results(
     path: Path,
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     validation: Validation | None = None,
     command: str | None = None,
     form: str | None = None,
@@ -96,7 +95,7 @@ def write_figures(path: Path, figures: Sequence[Figure], form: str) -> list[Path
 
 
 def render_report(
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     validation: Validation | None = None,
     command: str | None = None,
     more: Sequence[Figure] = (),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from dvsim.table.estimate import Estimate
 from dvsim.view.figure import BLUE, OTHER_COLOURS, VERMILION
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,20 @@ class Entry:
         run: The run itself.
         label: Unique name of the run within its message size.
         colour: Colour of its lines, "#rrggbb".
-        estimates: (column, reading, statistic) -> Estimate, rates in counts per second.
         judged: Whether a validation speaks about this run: it knows one run per scenario name, the
             last, and none that is emulated or of another system.
     """
 
-    run: Run
+    run: Result
     label: str
     colour: str
-    estimates: Mapping[tuple[str, str, str], Estimate]
     judged: bool = True
 
     @property
     def path(self) -> Path:
         """How its messages get to the brokers."""
-        return self.run.scenario.system.path
+        path: Path = self.run.scenario.system.path
+        return path
 
     @property
     def made(self) -> str:
@@ -47,7 +46,7 @@ class Entry:
     @property
     def reading(self) -> str:
         """The reading in which the paper prints this transport: pieces on the Data Vortex."""
-        return self.run.scenario.readings[0]
+        return str(self.run.scenario.readings[0])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -56,8 +55,12 @@ class Entry:
 
     def value(self, column: str, reading: str, statistic: str) -> float | None:
         """Give the mean over replications of a statistic, None where it was not estimated."""
-        estimate = self.estimates.get((column, reading, statistic))
-        return None if estimate is None else estimate.value
+        known = self.estimate(column, reading, statistic)
+        return None if known is None else known.value
+
+    def estimate(self, column: str, reading: str, statistic: str) -> Estimate | None:
+        """Give a statistic of a column, None where there is none; rates in counts per second."""
+        return self.run.by_metric.get((column, 0, f"{reading}.{statistic}"))
 
 
 @dataclass(frozen=True)
@@ -80,24 +83,25 @@ def size_text(size: int) -> str:
     return f"{size:,} B"
 
 
-def transport_text(run: Run) -> str:
+def transport_text(run: Result) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
-    return (system.path if run.backend == "emu" else system).label + run.manifest.emulated_text
+    label: str = (system.path if run.backend == "emu" else system).label
+    return label + run.manifest.emulated_text
 
 
-def set_text(run: Run) -> str:
+def set_text(run: Result) -> str:
     """Say what was set in a run, to follow its transport; nothing where nothing was."""
     changes = changes_of(run.scenario).said
     return f" with {', '.join(changes)}" if changes else ""
 
 
-def made_text(run: Run) -> str:
+def made_text(run: Result) -> str:
     """Say how the numbers of a run came about."""
     return "emulated" if run.backend == "emu" else "simulated"
 
 
-def unique_labels(runs: Sequence[Run]) -> list[str]:
+def unique_labels(runs: Sequence[Result]) -> list[str]:
     """Label runs of one size by what is varied, by transport, by scenario name, then by number."""
     varied = [run.scenario.whatif for run in runs]
     labels = [
@@ -120,7 +124,7 @@ def paths_of(groups: Sequence[Group]) -> list[Path]:
     return sorted(paths, key=lambda path: path.base)
 
 
-def colours(runs: Sequence[Run]) -> list[str]:
+def colours(runs: Sequence[Result]) -> list[str]:
     """Vermilion for the first run over the base, blue for the first other, then the rest."""
     first = {False: BLUE, True: VERMILION}
     chosen = []
@@ -134,7 +138,7 @@ def colours(runs: Sequence[Run]) -> list[str]:
     return chosen
 
 
-def grouped(runs: Sequence[Run]) -> list[Group]:
+def grouped(runs: Sequence[Result]) -> list[Group]:
     """Sort runs by message size, those over the base last, and estimate each over its replications.
 
     Args:
@@ -145,14 +149,14 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
     """
     same = [run for run in runs if run.backend != "emu" and not changes_of(run.scenario).said]
     last = {run.scenario.name: run for run in same}
-    sizes: dict[int, list[Run]] = {}
+    sizes: dict[int, list[Result]] = {}
     for run in runs:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
     groups = []
     for size, members in sorted(sizes.items()):
         members.sort(key=lambda run: run.scenario.system.path.base)
         entries = tuple(
-            Entry(run, label, colour, run.by_statistic, last.get(run.scenario.name) is run)
+            Entry(run, label, colour, last.get(run.scenario.name) is run)
             for run, label, colour in zip(
                 members, unique_labels(members), colours(members), strict=True
             )

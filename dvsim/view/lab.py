@@ -23,7 +23,6 @@ from dvsim.view.lab_figures import cdf_figure, qq_figure, sizes_figures
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
     from dvsim.evidence.lab.judge import Compared, Judged
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
@@ -32,7 +31,7 @@ MOST_FIGURES = 12  # cases that have figures of their own; tables have all
 
 
 def lab_page(
-    runs: Sequence[Run | Result], judged: Judged, data: LabData, command: str | None = None
+    runs: Sequence[Result], judged: Judged, data: LabData, command: str | None = None
 ) -> Page:
     """Return the page about measurements beside what was simulated; `command` is what makes it."""
     origin: list[Block] = [_runs(runs), *repeated(commands_of(runs, command))]
@@ -274,7 +273,7 @@ def _crossovers(judged: Judged) -> list[str]:
     ]
 
 
-def _runs(runs: Sequence[Run | Result]) -> Table:
+def _runs(runs: Sequence[Result]) -> Table:
     rows = [
         {
             "scenario": run.scenario.name,

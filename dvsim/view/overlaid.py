@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dvsim.study.number_text import number_text
-from dvsim.study.summary import column_rates, column_samples
 from dvsim.table.estimate import Change
+from dvsim.table.samples import column_rates, column_samples
 from dvsim.view.figure import Axis, Figure, Floats, forest, frame_of, lines, log_axis, reading
 from dvsim.view.run_figures import active, column_series, smooth, thin
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 POINTS = 200  # of a distribution, of a series
 
@@ -24,7 +24,7 @@ POINTS = 200  # of a distribution, of a series
 class Side:
     """One run of a comparison, as figures and tables call it."""
 
-    run: Run
+    run: Result
     label: str
     colour: str
 
@@ -76,11 +76,11 @@ def series(sides: Sequence[Side], column: str, reading_: str, name: str) -> Figu
     return Figure(name, f"{column}, {reading_}/s", frame, chart, told, heads=heads)
 
 
-def rates_of(run: Run, column: str, reading_: str) -> Floats:
+def rates_of(run: Result, column: str, reading_: str) -> Floats:
     """Return the rates of all samples of a column, over all replications."""
     parts = [
         column_rates(rows, reading_)
-        for _, rows in column_samples(run.samples, run.scenario.probe.columns[column])
+        for _, rows in column_samples(run.sides["samples"], run.scenario.probe.columns[column])
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dvsim.study.number_text import amount_text, share_text
-from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
+from dvsim.table.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 from dvsim.view.figure import BLUE, GREY, VERMILION, Figure, reading
 from dvsim.view.groups import Entry, Group, size_text
 from dvsim.view.spread import chosen_points
@@ -102,7 +102,7 @@ class Lane:
 
     @property
     def verdict(self) -> str:
-        """Say what limits it, see `dvsim.study.stages.Limit`."""
+        """Say what limits it, see `dvsim.table.stages.Limit`."""
         stage = self.busiest
         if stage is None or stage.busy is None:
             return "not counted"
@@ -123,9 +123,9 @@ def lanes_of(groups: Sequence[Group], path: Path) -> list[Lane]:
 def lane_of(entry: Entry, name: str) -> Lane:
     """Read the lane of one run from its counters; means over iterations and replications."""
     most: dict[tuple[str, str], float] = {}
-    for (component, _, metric), estimate in entry.run.by_counter.items():
+    for (component, _, metric), estimate in entry.run.by_metric.items():
         most[component, metric] = max(most.get((component, metric), 0.0), estimate.value)
-    shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
+    shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.values)}
     length = most.get(("run", "simulated_s"), 0.0)
     names = ["sender", *STAGES]
     stations = []

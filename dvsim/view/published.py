@@ -131,7 +131,10 @@ def download(
     lines: list[list[str | float]] = []
     for entry in group.entries:
         name = entry.run.scenario.name
-        for (column, reading, statistic), estimate in entry.estimates.items():
+        for (column, _, metric), estimate in entry.run.by_metric.items():
+            reading, _, statistic = metric.partition(".")
+            if column not in entry.columns or reading not in entry.run.scenario.readings:
+                continue
             text = PRINTED if reading == entry.reading else "as messages"
             line: list[str | float] = [name, column, text, statistic]
             line += [estimate.value, estimate.low, estimate.high]

@@ -11,7 +11,6 @@ from dvsim.evidence.text import columns_table
 from dvsim.study.changes import changes_of, titled
 from dvsim.study.changes import title_of as title_of_scenario
 from dvsim.study.number_text import joined
-from dvsim.study.run import Run, runs_of, studies_of
 from dvsim.study.table import Table, number
 from dvsim.study.whatif import answers
 from dvsim.table.result import Result
@@ -81,7 +80,7 @@ class Part:
 
 
 def report_page(
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     validation: Validation | None = None,
     command: str | None = None,
     more: Sequence[Figure] = (),
@@ -100,7 +99,8 @@ def report_page(
     """
     if not results:
         raise DvsimError("a report needs at least one run or study")
-    runs, studies = runs_of(results), studies_of(results)
+    runs = [result for result in results if result.sampled]
+    studies = [result for result in results if not result.sampled]
     parts = [_about_runs(runs, validation)] if runs else []
     if studies:
         rest = None if runs else validation  # claims are told once
@@ -120,7 +120,7 @@ def report_page(
     )
 
 
-def _about_runs(runs: Sequence[Run], validation: Validation | None) -> Part:
+def _about_runs(runs: Sequence[Result], validation: Validation | None) -> Part:
     groups = grouped(runs)
     rows = rows_as_printed(validation)
     published = published_values(rows)
@@ -171,7 +171,7 @@ def _run_answer(groups: Sequence[Group], validation: Validation | None) -> list[
     ]
 
 
-def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
+def _limits(groups: Sequence[Group], runs: Sequence[Result]) -> list[Block]:
     loops = joined([LOOPS[loop] for loop in sorted({run.scenario.loop for run in runs})], "or")
     stages = tables(stages_table(groups))
     return [
@@ -206,7 +206,7 @@ def _compared(groups: Sequence[Group], validation: Validation | None) -> Section
     return Section("comparison", "Published and simulated", [columns, Text(text), *statistics])
 
 
-def _basis(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
+def _basis(groups: Sequence[Group], runs: Sequence[Result]) -> list[Block]:
     emulated = any(run.backend == "emu" for run in runs)
     weak: Sequence[Block] = tables(parameters_table([run for run in runs if run.backend != "emu"]))
     if not weak and not emulated:
@@ -249,9 +249,7 @@ def _judged(validation: Validation | None, more: Sequence[Figure]) -> list[Secti
     ]
 
 
-def _ending(
-    results: Sequence[Run | Result], origin: Sequence[Table], command: str | None
-) -> Section:
+def _ending(results: Sequence[Result], origin: Sequence[Table], command: str | None) -> Section:
     sources = list(dict.fromkeys(filter(None, (result.scenario.source for result in results))))
     asked = [Text(f"Source of the question: {'; '.join(sources)}.")] if sources else []
     lines = commands(commands_of(results, command))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dvsim.scenario.sampled import Path
 from dvsim.study.number_text import Amount
-from dvsim.study.summary import column_rates, column_samples, moving_average
+from dvsim.table.samples import column_rates, column_samples, moving_average
 from dvsim.view.figure import (
     COLOURS,
     GREY,
@@ -30,7 +30,7 @@ from dvsim.view.published import Published, Rows, verdicts_on
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
-    from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 PS_PER_S = 1e12
 POINTS_PER_LINE = 1000  # as many as a screen is wide
@@ -40,7 +40,7 @@ STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 PARTS = ("simulated", "second", "third")  # strokes of the columns of a run
 
 
-def column_series(run: Run, column: str, reading: str) -> tuple[Floats, Floats]:
+def column_series(run: Result, column: str, reading: str) -> tuple[Floats, Floats]:
     """Give the rate of one published column over time, from the first replication.
 
     Iterations that make up the column follow each other on the time axis, as they do in the
@@ -55,7 +55,7 @@ def column_series(run: Run, column: str, reading: str) -> tuple[Floats, Floats]:
         time : ndarray of float, shape (n,): Start of each sample, in seconds.
         rate : ndarray of float, shape (n,): Counts per second.
     """
-    for _, rows in column_samples(run.samples, run.scenario.probe.columns[column]):
+    for _, rows in column_samples(run.sides["samples"], run.scenario.probe.columns[column]):
         start = rows["start_ps"].to_numpy(dtype=np.float64) / PS_PER_S
         end = start + rows["duration_ps"].to_numpy(dtype=np.float64) / PS_PER_S
         begins = np.diff(rows["iteration"].to_numpy(), prepend=-1) != 0
@@ -205,7 +205,7 @@ def quantile_figure(entry: Entry, published: Published, name: str) -> Figure:
     for index, column in enumerate(entry.columns):
         look = {"line": column, "colour": entry.colour if not index else None}
         for statistic in STATISTICS:
-            found = entry.estimates.get((column, entry.reading, statistic))
+            found = entry.estimate(column, entry.reading, statistic)
             if found is None:
                 continue
             rows.append(
@@ -326,7 +326,7 @@ def scaling_figures(groups: Sequence[Group], published: Published) -> list[Figur
         for size, entry in entries:
             for index, column in enumerate(entry.columns):
                 look = {"line": f"{label} {column}", "x": size, "colour": None if index else own}
-                mean = entry.estimates.get((column, entry.reading, "mean"))
+                mean = entry.estimate(column, entry.reading, "mean")
                 key = (entry.run.scenario.name, column, "mean")
                 if entry.judged and key in published:
                     beside = {"part": "published", "y": published[key], "open": 1}
@@ -334,7 +334,7 @@ def scaling_figures(groups: Sequence[Group], published: Published) -> list[Figur
                 if mean is not None:
                     ends = {"low": mean.low, "high": mean.high}
                     rows["printed"].append(look | {"y": mean.value} | ends)
-            if entry.run.rates:
+            if entry.run.headline().values:
                 for name, value in (("messages", entry.run.rate), ("bytes", megabytes(entry.run))):
                     ends = {"low": value.low, "high": value.high}
                     look = {"line": label, "x": size, "y": value.value, "colour": own}
@@ -357,9 +357,9 @@ def scaling_figures(groups: Sequence[Group], published: Published) -> list[Figur
     return figures
 
 
-def megabytes(run: Run) -> Amount:
+def megabytes(run: Result) -> Amount:
     """Give the payload rate of a run in MB/s."""
-    rate = run.payload_rate
+    rate = run.amount("payload_rate")
     return Amount(rate.value / 1e6, rate.low / 1e6, rate.high / 1e6, "MB/s")
 
 

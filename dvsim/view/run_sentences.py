@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dvsim.study.emulated_text import made_text
 from dvsim.study.number_text import joined, number_text, ratio_text
-from dvsim.study.stages import SATURATED, busiest
 from dvsim.study.transports import contest_text, contests
+from dvsim.table.stages import SATURATED, busiest
 from dvsim.view.basis import claims_untold
 from dvsim.view.groups import Entry, Group, paths_of, size_text
 from dvsim.view.run_tables import Contest, contests_as_printed
@@ -166,7 +166,7 @@ def bottleneck_sentences(groups: Sequence[Group]) -> list[str]:
         (entry, stage)
         for group in groups
         for entry in group.entries
-        if (stage := busiest(entry.run.counters)) is not None
+        if (stage := busiest(entry.run.values)) is not None
     ]
     if not busy:
         return []

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from dvsim.contract.find import kind_of
 from dvsim.study.emulated_text import COSTS, costs_of, total_of
 from dvsim.study.number_text import number_text
-from dvsim.study.stages import STAGES, stages_of
 from dvsim.study.table import Cell, Table, number, ratio, table_of, times
+from dvsim.table.samples import SYSTEM
+from dvsim.table.stages import STAGES, stages_of
 from dvsim.view.groups import Entry, Group, size_text
 
 MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes
@@ -59,7 +60,7 @@ def rates_of(entry: Entry) -> Rates:
     return Rates(
         printed=average(printed),
         active=average(active),
-        messages=average(list(entry.run.rates.values())),
+        messages=average(list(entry.run.headline().values.values())),
     )
 
 
@@ -146,7 +147,7 @@ def rate_cell(value: float | None, unit: str) -> Cell:
 def events_of(entry: Entry, metric: str) -> float | None:
     """Sum a counter over the components that keep it; mean over iterations and replications."""
     values = [
-        estimate.value for (_, _, name), estimate in entry.run.by_counter.items() if name == metric
+        estimate.value for (_, _, name), estimate in entry.run.by_metric.items() if name == metric
     ]
     return sum(values) if values else None
 
@@ -154,11 +155,11 @@ def events_of(entry: Entry, metric: str) -> float | None:
 def stages_table(groups: Sequence[Group]) -> Table:
     """Tabulate how busy every stage of every simulated run was, and which one limits it."""
     entries = [(g, entry) for g in groups for entry in g.entries if entry.made == "simulated"]
-    used = {stage.name for _, entry in entries for stage in stages_of(entry.run.counters)}
+    used = {stage.name for _, entry in entries for stage in stages_of(entry.run.values)}
     names = [name for name in STAGES if name in used] + sorted(used - set(STAGES))
     rows = []
     for group, entry in entries:
-        shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
+        shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.values)}
         most = max(shares.values(), default=0.0)
         busy = [share_cell(shares.get(name), most) for name in names]
         events = [number(events_of(entry, metric)) for metric in EVENTS]
@@ -178,8 +179,8 @@ def stages_table(groups: Sequence[Group]) -> Table:
         csv_rows=[
             [entry.run.scenario.name, *key, *value]
             for _, entry in entries
-            for key, value in entry.run.by_counter.items()
-            if key[1] <= MOST_INSTANCES
+            for key, value in entry.run.by_metric.items()
+            if key[1] <= MOST_INSTANCES and key[0] not in (SYSTEM, *entry.columns)
         ],
     )
 
@@ -207,7 +208,7 @@ def emulated_table(groups: Sequence[Group]) -> Table:
     rows = []
     entries = [(g, entry) for g in groups for entry in g.entries if entry.made == "emulated"]
     for group, entry in entries:
-        counters = entry.run.counters
+        counters = entry.run.values
         costs = {kind: 1e6 * seconds for kind, seconds in costs_of(counters).items()}
         run = counters[counters["component"] == "run"]
         busy = counters[counters["metric"] == "busy"]["value"]

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dvsim.study.changes import changes_of
-from dvsim.study.run import Run, runs_of
 from dvsim.table.result import Result
 from dvsim.view.published import PRINTED
 
@@ -22,13 +21,12 @@ KEYS = ["scenario", "backend", "seed", "replications", "version"]
 JUDGED = ["published", "tolerance", "verdict", "split"]
 
 
-def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.DataFrame:
+def tidy(results: Sequence[Result], validation: Validation | None) -> pd.DataFrame:
     """Put the estimates of all results under each other.
 
     Returns:
-        DataFrame: `KEYS`, then for runs of a system transport, message_bytes, column, reading and
-        statistic, for studies point, the varied keys and metric; then value, low, high (95 %
-        interval over replications) and unit; where columns were published also `JUDGED`. A run is
+        DataFrame: `KEYS`, then for runs of a system transport and message_bytes; then as
+        `dvsim.table.result.Result.estimates`; where columns were published also `JUDGED`. A run is
         judged if it is the last of its scenario, as on the page.
     """
     judged = {
@@ -36,7 +34,7 @@ def tidy(results: Sequence[Run | Result], validation: Validation | None) -> pd.D
     }
     parts = []
     for result in results:
-        own = runs_of([result])  # itself, or nothing of a study
+        own = [result] if result.sampled else []
         table = result.estimates()
         for run in own:
             table.insert(0, "transport", run.scenario.system.transport)
@@ -57,12 +55,11 @@ def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) 
     """Set published values and verdicts beside the estimates; `own` is what the source counts."""
     if validation is None:
         return table.assign(published=math.nan, tolerance=math.nan, verdict="", split="")
-    keys = ["scenario", "column", "reading", "statistic"]
-    names = {own: PRINTED}
-    rows = validation.rows[[*keys, *JUDGED]].rename(columns={"reading": "as"})
-    beside = table.assign(**{"as": [names.get(one, "as messages") for one in table["reading"]]})
-    keys = ["scenario", "column", "as", "statistic"]
-    joined = beside.merge(rows, on=keys, how="left").drop(columns="as")
+    counted = validation.rows["reading"].map({PRINTED: own}).fillna("messages")
+    rows = validation.rows.assign(metric=counted + "." + validation.rows["statistic"])
+    keys = ["scenario", "component", "metric"]
+    rows = rows.rename(columns={"column": "component"})[[*keys, *JUDGED]]
+    joined = table.merge(rows.drop_duplicates(keys), on=keys, how="left")
     return joined.fillna({"verdict": "", "split": ""})
 
 

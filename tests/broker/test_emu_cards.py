@@ -38,29 +38,29 @@ def small(size=8, messages=3_001, iterations=1):
 @pytest.mark.parametrize("size", [1, 8, 8192])
 def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, size):
     run = ask(small(size), at)
-    by = run.samples.groupby("receiver")
+    by = run.sides["samples"].groupby("receiver")
     assert by["messages"].sum().to_dict() == {1: 1_501, 2: 1_500}
     pieces = math.ceil(size / PIECE_BYTES)
     assert by["pieces"].sum().to_dict() == {1: 1_501 * pieces, 2: 1_500 * pieces}
-    assert run.samples["start_ps"].min() == 0
-    assert (run.samples["duration_ps"] > 0).all()
+    assert run.sides["samples"]["start_ps"].min() == 0
+    assert (run.sides["samples"]["duration_ps"] > 0).all()
     for _, rows in by:
         assert rows["start_ps"].is_monotonic_increasing
         assert rows["messages"].iloc[0] > 0  # it begins with the first message
-    count = run.counters.set_index(["component", "instance", "metric"])["value"]
+    count = run.values.set_index(["component", "instance", "metric"])["value"]
     assert [count["bridge", n, "published"] for n in (1, 2)] == [1_501, 1_500]
     assert [count["queue", n, "depth"] for n in (1, 2)] == [1_501, 1_500]
     assert [count["bridge", n, "confirmed"] for n in (1, 2)] == [0, 0]
-    assert list(costs_of(run.counters)) == ["sender", "bridge"]  # the broker is somebody else's
+    assert list(costs_of(run.values)) == ["sender", "bridge"]  # the broker is somebody else's
     assert emulated.jobs(at.urls[0]) == []
 
 
 def test_confirms_are_counted_when_asked_for(at):
     run = ask(small(256, iterations=2), replace(at, at_least_once=True))
-    count = run.counters.groupby(["component", "instance", "metric"])["value"].sum()
+    count = run.values.groupby(["component", "instance", "metric"])["value"].sum()
     assert [count["bridge", n, "confirmed"] for n in (1, 2)] == [3_002, 3_000]
     assert [count["sender", n, "confirmed"] for n in (1, 2)] == [3_002, 3_000]
-    assert run.samples["iteration"].unique().tolist() == [1, 2]
+    assert run.sides["samples"]["iteration"].unique().tolist() == [1, 2]
 
 
 def test_a_run_is_kept_with_the_command_of_its_job(at, broker, tmp_path):

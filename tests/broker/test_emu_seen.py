@@ -71,7 +71,7 @@ def test_over_tcp_the_batches_are_shown(at, tmp_path):
     assert (tmp_path / BATCHES).exists()
     shown = check_trace(timeline(run, tmp_path, tmp_path / "t.json"))
     batches = [event for event in shown if event["ph"] == "b"]
-    samples = run.samples[run.samples["iteration"] == 1]
+    samples = run.sides["samples"][run.sides["samples"]["iteration"] == 1]
     assert [event["args"]["messages"] for event in batches] == samples["messages"].tolist()
     assert sum(event["args"]["messages"] for event in batches) == 5_000
 

@@ -5,9 +5,9 @@ It is what docs/emulated-runs.md shows.
 
 import json
 import os
-from dataclasses import replace
 
 import pytest
+from built import built, counters_of
 from harness.in_process import dvsim
 from harness.replies import Told
 
@@ -16,7 +16,7 @@ from dvsim.session import run_scenarios
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
 from dvsim.study.number_text import estimate_texts
-from dvsim.study.store import load_result, write_result
+from dvsim.study.store import first_of, load_result, write_result
 from dvsim.table.compare import side_by_side
 from dvsim.table.manifest import Manifest
 from dvsim.view.comparison import sides_of
@@ -32,14 +32,13 @@ def kept(tmp_path_factory):
     root = tmp_path_factory.mktemp("kept") / "runs"
     first, second = run_scenarios([SCENARIO, LARGER], out=root, replications=2, workers=1)
     question = {"clusters": 2, "nodes": 1, "promise": "at most once"}
-    faster = first.samples.assign(duration_ps=first.samples["duration_ps"] // 2)
-    emulated = replace(
-        first,
-        backend="emu",
-        replications=1,
-        samples=faster[faster["replication"] == 1].reset_index(drop=True),
-        counters=first.counters[first.counters["replication"] == 1].reset_index(drop=True),
-        manifest=Manifest.model_validate(
+    whole = first.sides["samples"]
+    faster = whole.assign(duration_ps=whole["duration_ps"] // 2)
+    emulated = built(
+        first.scenario,
+        faster[faster["replication"] == 1].reset_index(drop=True),
+        counters_of(first_of(first, 1)),
+        Manifest.model_validate(
             first.manifest.plain()
             | {"backend": "emu", "replications": 1, "emulated": {"question": question}}
         ),
@@ -49,8 +48,7 @@ def kept(tmp_path_factory):
 
 
 def mean_of(run, column):
-    table = run.estimates().set_index(["column", "reading", "statistic"])["value"]
-    return float(table[column, "messages", "mean"])
+    return run.by_metric[column, 0, "messages.mean"].value
 
 
 def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
@@ -68,9 +66,8 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
     means = [line.split() for line in lines if line.split()[:1] == ["mean"]]
     assert len(means) == 2  # r1 and r2
     for column, words in zip(("r1", "r2"), means, strict=True):
-        table = first.estimates().set_index(["column", "reading", "statistic"])
-        value, high = table.loc[(column, "messages", "mean"), ["value", "high"]]
-        assert words[1:3] == list(estimate_texts(value, high - value))
+        known = first.by_metric[column, 0, "messages.mean"]
+        assert words[1:3] == list(estimate_texts(known.value, known.half))
         assert words[3] == f"{mean_of(emulated, column):,.0f}"
         assert words[4] == "–"  # one replication has no interval
         ratio = mean_of(emulated, column) / mean_of(first, column)

@@ -67,7 +67,7 @@ def test_the_answer_comes_first_and_is_all(kept):
     title, answer, asked, where = done.stdout.splitlines()
     run = load_result(folder)
     assert title == "h3/fdr-8: H3, FDR InfiniBand, 8 B messages"
-    payload = f"{run.payload_rate.value / 1e6:.2f} MB/s"
+    payload = f"{run.amount('payload_rate').value / 1e6:.2f} MB/s"
     assert answer == f"  {run.rate}, {payload} (all receivers). Limit: {run.limit}"
     assert "200,000 messages of 8 B in each of 2 iterations, 0.01 of what h3/fdr-8 sends" in asked
     assert where == f"  kept in {folder}"
@@ -83,7 +83,7 @@ def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept, verbose):
         "manifest.json",
         "samples.parquet",
         "scenario.toml",
-        "summary.parquet",
+        "values.parquet",
     ]
     assert "iterations" in done.stderr
 
@@ -117,7 +117,7 @@ def test_the_same_question_is_answered_from_its_folder(kept):
 
 def test_force_runs_again_to_the_same_bytes(copied):
     _, out, folder = copied
-    before = {name: (folder / name).read_bytes() for name in ("samples.parquet", "summary.parquet")}
+    before = {name: (folder / name).read_bytes() for name in ("samples.parquet", "values.parquet")}
     stamp = (folder / "manifest.json").stat().st_mtime_ns
     done = dvsim("run", *SMALL, "--out", out, "--force")
     assert done.returncode == 0, done.stderr
@@ -310,7 +310,7 @@ def test_a_closed_stream_does_not_fail_a_run(kept, how, workers, tmp_path):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     (folder,) = result_folders(tmp_path)
     assert sorted(path.suffix for path in folder.iterdir()).count(".parquet") == 2
-    for name in ("samples.parquet", "summary.parquet"):  # and so by two workers as by none
+    for name in ("samples.parquet", "values.parquet"):  # and so by two workers as by none
         assert (folder / name).read_bytes() == (kept[2] / name).read_bytes()
 
 

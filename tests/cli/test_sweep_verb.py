@@ -234,7 +234,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
     child = subprocess.Popen(
         words, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    runs = partial(where.rglob, "summary.parquet")
+    runs = partial(where.rglob, "values.parquet")
     until(lambda: len(list(runs())) >= 2 or child.poll() is not None, "two points", 240)
     workers[0].send_signal(signal.SIGKILL)
     assert child.poll() is None, "it was over before the worker was killed"

@@ -23,9 +23,7 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.switch.metrics import SIDES as SWITCH
 from dvsim.session import run_scenarios
 from dvsim.study.parquet import to_parquet
-from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import load_result
-from dvsim.study.summary import SUMMARY_COLUMNS
 from dvsim.table.manifest import FORMAT
 
 HERE = Path(__file__).parent
@@ -126,10 +124,10 @@ def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
-    (kept.folder / "summary.parquet").unlink()
+    (kept.folder / "values.parquet").unlink()
     with pytest.raises(RunFailed, match=r"not a complete run: summary\.parquet is missing"):
         load_result(kept.folder)
-    edit(kept, "summary.parquet", None)
+    edit(kept, "values.parquet", None)
     with pytest.raises(
         RunFailed, match=r"and this is dvsim .*: summary\.parquet is missing, it never had one; run"
     ):
@@ -198,7 +196,7 @@ messaging stages: point replication stage number utilisation
 
 
 def test_other_columns_need_another_format():
-    now = {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
+    now = {f"rabbitmq {name}": columns for name, columns in kind_named("rabbitmq").tables.items()}
     now |= {f"switch {name}": columns for name, columns in SWITCH.items()}
     messaging = kind_named("messaging").tables
     now |= {f"messaging {name}": columns for name, columns in messaging.items()}

@@ -23,7 +23,6 @@ from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
 from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
 from dvsim.table.compare import side_by_side
@@ -62,7 +61,7 @@ def _card(card: Card, said: str) -> Card:
     return replace(card, name=said, title=said, notes=said, parameters=parameters)
 
 
-def _run(one: Run, said: str) -> Run:
+def _run(one: Result, said: str) -> Result:
     cards = {role: _card(card, said) for role, card in one.scenario.system.cards.items()}
     system = replace(one.scenario.system, **cards)
     texts = {"name": said, "title": said, "question": said, "source": said, "path": said}

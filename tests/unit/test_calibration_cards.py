@@ -139,8 +139,7 @@ def test_one_size_gives_constants_and_says_so(simulated):
 
 def test_brokers_of_somebody_else_give_no_card():
     run = emulated("dv", 8, DV)
-    counters = run.counters[run.counters["component"] != "broker"]
-    runs = {Path("runs/a"): replace(run, counters=counters)}
+    runs = {Path("runs/a"): replace(run, values=run.values[run.values["component"] != "broker"])}
     made = cards(runs)
     assert [one.card.kind for one in made] == ["bridge"]
     (point,) = beside_simulated(iterations_of(runs), runs, made).table()

@@ -35,9 +35,8 @@ def measured(overrides, base="h3/dv-{}", sizes=SIZES, *, scale=0.001, seed=7):
         scenario = load(base.format(near), sets)
         how = {"out": None, "seed": seed, "replications": 2, "scale": scale, "workers": 1}
         (run,) = run_scenarios([scenario], **how)
-        table = run.summary()
-        table = table[(table["reading"] == "messages") & (table["column"] == "r1")]
-        means = table.loc[table["statistic"] == "mean", "value"]
+        table = run.values[run.values["component"] == "r1"]
+        means = table.loc[table["metric"] == "messages.mean", "value"]
         yield from ((size, name, float(mean)) for name, mean in zip("ab", means, strict=True))
 
 

@@ -50,7 +50,7 @@ def test_runs_that_belong_together_are_taken_each_once(run, large, tmp_path):
 
 
 def test_a_simulated_run_has_measured_nothing(run, tmp_path):
-    simulated = replace(run, backend="sim", manifest=changed(run.manifest, backend="sim"))
+    simulated = replace(run, manifest=changed(run.manifest, backend="sim"))
     folder = kept(tmp_path, "a", simulated)
     assert refused(folder) == (
         f"{folder}: is a run of backend sim, which has measured nothing; "

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from claim_sources import H3, SENT_SIZES, SIZES
+from manifests import changed
 from run_builder import (
     bursty_vortex,
     counters,
@@ -327,7 +328,8 @@ def test_the_network_as_bottleneck(fabric, bridge, confirmed):
 def sent_runs(sizes=SENT_SIZES, **changes):
     books = {"sent": 10, "queued": 10} | changes
     counted = {("conservation", key): value for key, value in books.items()}
-    return [replace(vortex(size, 1, counted=counted), backend="emu") for size in sizes]
+    runs = [vortex(size, 1, counted=counted) for size in sizes]
+    return [replace(run, manifest=changed(run.manifest, backend="emu")) for run in runs]
 
 
 def delivered(emulated):

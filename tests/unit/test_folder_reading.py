@@ -45,14 +45,14 @@ def test_a_folder_of_runs_says_where_they_are(kept):
         load_result(above)
 
 
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+@pytest.mark.parametrize("name", ["samples.parquet", "values.parquet", "scenario.toml"])
 def test_a_missing_file_is_named(kept, name):
     (kept.folder / name).unlink()
     with pytest.raises(RunFailed, match=f"{name} is missing; run it again with force"):
         load_result(kept.folder)
 
 
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+@pytest.mark.parametrize("name", ["samples.parquet", "values.parquet", "scenario.toml"])
 def test_a_truncated_file_is_named(kept, name):
     data = (kept.folder / name).read_bytes()
     (kept.folder / name).write_bytes(data[: len(data) // 2])

@@ -51,8 +51,8 @@ def test_functions_import_only_what_would_slow_the_start():
     [
         ("dvsim.table.estimate", "scipy.special.stdtrit", True),
         ("dvsim.table.estimate", "json", False),
-        ("dvsim.study.run", "dvsim.view.result_page", True),
-        ("dvsim.study.run", "pandas", False),
+        ("dvsim.table.result", "dvsim.table.compare.side_by_side", True),
+        ("dvsim.table.result", "pandas", False),
         ("dvsim.kinds.workload.kind", "dvsim.kinds.workload.model", True),
         ("dvsim.kinds.workload.session", "dvsim.kinds.workload.model", False),
         ("dvsim.cli.run", "dvsim.study.precision", True),

@@ -194,17 +194,14 @@ def test_one_replication_has_no_interval():
 
 
 def test_a_truth_is_counted_over_replications():
-    run = bursty_vortex(vortex_scenario(8192), 10)
-    rows = [
-        run_of(run.scenario, run.samples, {("receiver.1", "extra_polls"): extra}).counters.assign(
-            replication=number
-        )
-        for number, extra in enumerate((5, 0, 2), start=1)
-    ]
-    import pandas as pd
+    from built import built, counted
 
-    counted = pd.concat(rows).astype({"replication": "int16"})
-    again = replace(run, replications=3, counters=counted)
+    run = bursty_vortex(vortex_scenario(8192), 10)
+    counts = counted(
+        (number, 1, "receiver.1", "extra_polls", extra)
+        for number, extra in enumerate((5, 0, 2), start=1)
+    )
+    again = built(run.scenario, run.sides["samples"], counts, run.manifest, replications=3)
     (one,) = [found for found in validate([again]).claims if found.id == "H3-22"]
     assert (one.interval, one.edge) == ("in 2 of 3", True)
 

@@ -38,7 +38,7 @@ def one(name, replications, overrides=FEW):
 
 def test_of_a_run_it_is_the_interval_of_its_rate():
     run = one("h3/fdr-8", 4)
-    rates = np.array(list(run.rates.values()))
+    rates = np.array(list(run.headline().values.values()))
     half = student.ppf(0.975, 3) * rates.std(ddof=1) / 2
     (found,) = reached([run])
     assert (found.what, found.replications) == ("rate", 4)
@@ -91,7 +91,7 @@ def test_of_a_question_each_variant_has_as_many_replications_as_its_ratio_needs(
 
 
 def runs_of_first(times, base, one):
-    return [{n: run.rates[n] for n in range(1, times + 1)} for run in (one, base)]
+    return [{n: run.headline().values[n] for n in range(1, times + 1)} for run in (one, base)]
 
 
 def replications_by_a_pilot(scenario, precision):

@@ -197,7 +197,7 @@ def test_the_iterations_of_a_column_follow_each_other():
     run = tcp_run(batches=100, replications=1)
     run.scenario.probe.columns["both"] = Column(0, (1, 2))
     time, rate = column_series(run, "both", "messages")
-    first = run.samples[run.samples["iteration"] == 1]
+    first = run.sides["samples"][run.sides["samples"]["iteration"] == 1]
     end = (first["start_ps"] + first["duration_ps"]).max() / 1e12
     assert len(time) == len(rate) == 200
     assert time[100] == pytest.approx(end)
@@ -210,7 +210,7 @@ def test_the_largest_burst_is_in_the_figure():
     figure = rate_figure(group, 500)
     frame = figure.frame.query("part == 'samples'")
     rates = frame["y"][frame["line"] == frame["line"].iloc[0]].to_numpy()  # of the first receiver
-    expected = run.samples.query("receiver == 1")["pieces"].max() / 5.001e-3
+    expected = run.sides["samples"].query("receiver == 1")["pieces"].max() / 5.001e-3
     assert len(rates) == 500
     assert rates.max() == pytest.approx(expected, rel=1e-4)
     assert "500 bins" in figure.reading
@@ -235,7 +235,7 @@ def test_the_bottleneck_is_the_stage_that_is_always_busy():
 
 def test_a_stage_that_rests_is_no_bottleneck():
     run = vortex_run(replications=1)
-    run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
+    run.values.loc[run.values["metric"] == "utilisation", "value"] *= 0.5
     (row,) = stages_table(grouped([run])).rows
     assert row[-1] == "waiting for credits (AMQP socket 49 % busy)"
 
@@ -246,7 +246,7 @@ def test_of_one_run_nothing_is_said_of_others():
     assert "a closed loop: the next message waits until the system is ready." in alone
     both = [vortex_run(replications=1), tcp_run(replications=1)]
     assert "The interconnect is the bottleneck in none of 2 runs." in render_report(both)
-    both[1].counters.replace({"publisher": "link", "link": "publisher"}, inplace=True)
+    both[1].values.replace({"publisher": "link", "link": "publisher"}, inplace=True)
     assert "The interconnect is the bottleneck in 1 of 2 runs." in render_report(both)
     assert "The interconnect is the bottleneck." in render_report(both[1:])
 

@@ -94,11 +94,11 @@ def test_the_table_has_every_estimate_and_the_verdicts(tmp_path, runs, validatio
     table = pd.read_csv(io.BytesIO(data))
     assert len(table) == sum(len(run.estimates()) for run in runs)
     assert set(table["scenario"]) == {run.scenario.name for run in runs}
-    found = table[(table["scenario"] == "h3/dv-8") & (table["column"] == "r2")]
-    mean = found[(found["reading"] == "pieces") & (found["statistic"] == "mean")].iloc[0]
+    found = table[(table["scenario"] == "h3/dv-8") & (table["component"] == "r2")]
+    mean = found[found["metric"] == "pieces.mean"].iloc[0]
     assert mean["published"] == pytest.approx(1.1 * mean["value"])
     assert (mean["verdict"], mean["split"]) == ("fail", "held out")
-    assert found.loc[found["reading"] == "messages", "verdict"].isna().all()
+    assert found.loc[found["metric"].str.startswith("messages."), "verdict"].isna().all()
 
 
 def test_csv_and_parquet_are_one_table(tmp_path, runs, study):

@@ -19,7 +19,7 @@ from dvsim.view.sensitivity import sensitivity_figures
 
 def counted(run, **values):
     """A run with more counters: ``counted(run, sender_1__held_back_s=2.0)``."""
-    table = run.counters
+    table = run.values
     rows = []
     for key, value in values.items():
         name, _, metric = key.partition("__")
@@ -54,7 +54,7 @@ def test_the_busiest_instance_speaks_for_a_stage_and_the_bottleneck_is_named():
 
 def test_nothing_is_called_a_bottleneck_that_rests():
     run = vortex_run(replications=1)
-    run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
+    run.values.loc[run.values["metric"] == "utilisation", "value"] *= 0.5
     assert lane(run).verdict == "limit: waiting for credits (AMQP socket 49 % busy)"
 
 

@@ -45,7 +45,7 @@ def tables(swept):
 
 
 def runs_in(root):
-    names = ("samples.parquet", "summary.parquet", "scenario.toml", "values.parquet")
+    names = ("samples.parquet", "scenario.toml", "values.parquet")
     return {
         path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.name in names
     }
@@ -68,7 +68,7 @@ def test_a_point_is_kept_as_a_run_of_its_own_would_be(sweep, tmp_path):
     (alone,) = run_scenarios(scenarios[3:4], replications=2, out=tmp_path / "alone", workers=1)
     folder = by_point(swept)["run"][3]
     assert alone.folder == tmp_path / "alone" / folder
-    same = ("samples.parquet", "summary.parquet", "scenario.toml")
+    same = ("samples.parquet", "values.parquet", "scenario.toml")
     for name in same:
         own = (tmp_path / "swept/runs" / folder / name).read_bytes()
         assert own == (alone.folder / name).read_bytes()
@@ -86,9 +86,9 @@ def test_the_numbers_of_the_table_are_those_of_the_runs(sweep, tmp_path):
         row = table.loc[number]
         found = [row[f"delivered_rate{end}"] for end in ("", "_low", "_high")]
         assert found == pytest.approx([whole.value, whole.low, whole.high])
-        rows = alone.estimates().set_index(["column", "reading", "statistic"])
-        assert row["all_mean"] == pytest.approx(rows.loc[("all", "messages", "mean"), "value"])
-        assert row["all_p99_high"] == pytest.approx(rows.loc[("all", "messages", "99%"), "high"])
+        found = alone.by_metric
+        assert row["all_mean"] == pytest.approx(found["all", 0, "messages.mean"].value)
+        assert row["all_p99_high"] == pytest.approx(found["all", 0, "messages.99%"].high)
 
 
 def test_a_point_of_a_switch_has_a_row_for_each_of_its_own_points(tmp_path):
@@ -181,9 +181,9 @@ def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):
 def test_a_folder_that_somebody_changed_fails_its_point(sweep, tmp_path):
     swept = run(sweep(), workers=1, **kept(tmp_path, "a"))
     folder = tmp_path / "a/runs" / by_point(swept)["run"][2]
-    (folder / "summary.parquet").write_bytes(b"nonsense")
+    (folder / "values.parquet").write_bytes(b"nonsense")
     again = run(sweep(), workers=1, **kept(tmp_path, "a"))
-    assert "summary.parquet is truncated or changed" in by_point(again)["error"][2]
+    assert "values.parquet is truncated or changed" in by_point(again)["error"][2]
     assert len(again.failed) == 1
     repaired = run(sweep(), workers=1, force=True, **kept(tmp_path, "a"))
     assert tables(repaired) == tables(run(sweep(), workers=1, **kept(tmp_path, "b")))
@@ -265,13 +265,11 @@ def test_the_order_of_results_depends_on_their_names_alone():
 
 
 def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
-    from dvsim.study.stages import stages_of
+    from dvsim.table.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
-    (found,) = kind_of(alone.scenario).point_numbers(
-        alone.scenario, {"summary": alone.summary_columns}
-    )
-    for stage in stages_of(alone.counters):
+    (found,) = kind_of(alone.scenario).point_numbers(alone.scenario, {"values": alone.values})
+    for stage in stages_of(alone.values):
         assert found.results[f"busy_{stage.name}"].value == pytest.approx(stage.utilisation)
 
 

@@ -54,7 +54,7 @@ def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
             tmp_path / "alone"
         )
         assert same
-        for name in ("samples.parquet", "summary.parquet", "scenario.toml"):
+        for name in ("samples.parquet", "values.parquet", "scenario.toml"):
             assert (folder / name).read_bytes() == (alone.folder / name).read_bytes()
 
 

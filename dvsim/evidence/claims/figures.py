@@ -15,24 +15,19 @@ from dvsim.scenario.reference import published
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
 from dvsim.study.number_text import four_digits
-from dvsim.study.run import Run
-from dvsim.study.samples import name_of
-from dvsim.study.summary import (
+from dvsim.table import estimate as table
+from dvsim.table.result import Result, keyed
+from dvsim.table.samples import (
     Rates,
-    by_counter,
-    by_statistic,
     column_rates,
     column_samples,
     moving_average,
-    over_replications,
 )
-from dvsim.table import estimate as table
-from dvsim.table.result import Result
 
 MOVING_AVERAGE = 50  # active polls; the source smooths its plots without saying over how many
 
 
-Estimates = Mapping[tuple[str, str, str], table.Estimate]
+Estimates = Mapping[tuple[str, int, str], table.Estimate]
 Replicated = tuple[int, float]
 """The number of a replication, and its value."""
 
@@ -63,10 +58,10 @@ class Evidence:
 
     def __init__(
         self,
-        runs: Mapping[str, Run],
+        runs: Mapping[str, Result],
         columns: pd.DataFrame,
         studies: Mapping[str, Result] | None = None,
-        emulated: Mapping[str, Run] | None = None,
+        emulated: Mapping[str, Result] | None = None,
         emulated_by: str | None = None,
     ) -> None:
         self.runs, self.studies = dict(runs), dict(studies or {})
@@ -143,9 +138,10 @@ class Evidence:
         estimates = self._estimates(scenario)
         results = {}
         for column in self.runs[scenario].scenario.probe.columns:
-            if (column, reading, name) not in estimates:
+            key = column, 0, f"{reading}.{name}"
+            if key not in estimates:
                 raise Missing(f"no {name} of {column} in {scenario}")
-            results[column] = estimates[column, reading, name][0]
+            results[column] = estimates[key].value
         return results
 
     def active(self, scenario: str, reading: str) -> float:
@@ -185,7 +181,7 @@ class Evidence:
         run = self.runs[scenario]
         results = []
         for column in run.scenario.probe.columns.values():
-            for replication, part in column_samples(run.samples, column):
+            for replication, part in column_samples(run.sides["samples"], column):
                 rates = column_rates(part, reading)
                 active = moving_average(rates[rates > 0], MOVING_AVERAGE)
                 if active.size:
@@ -220,11 +216,11 @@ class Evidence:
 
     def printed(self, scenario: str) -> str:
         """Return what the simulation counts where the source says messages."""
-        return self.runs[scenario].scenario.readings[0]
+        return str(self.runs[scenario].scenario.readings[0])
 
     def receivers(self, scenario: str) -> int:
         """Return the number of broker nodes that own a queue."""
-        return self.runs[scenario].scenario.system.receivers
+        return int(self.runs[scenario].scenario.system.receivers)
 
     def counters(self, scenario: str, component: str, metric: str) -> dict[str, float]:
         """Return a counter of each component, per iteration, averaged over all of them.
@@ -238,10 +234,8 @@ class Evidence:
             Missing: If no such component has this counter.
         """
         results = {
-            name_of(name, instance): value
-            for (name, instance, counted), (value, _, _) in by_counter(
-                self._table(scenario)
-            ).items()
+            f"{name}.{instance}" if instance else name: estimate.value
+            for (name, instance, counted), estimate in self._estimates(scenario).items()
             if counted == metric and component in ("", name)
         }
         if not results:
@@ -250,22 +244,20 @@ class Evidence:
 
     def conservation(self, scenario: str) -> pd.DataFrame:
         """Return the conservation counters, one row per replication and iteration."""
-        counters = (self.emulated.get(scenario) or self.runs[scenario]).counters
-        rows = counters[counters["component"] == "conservation"]
+        values = (self.emulated.get(scenario) or self.runs[scenario]).values
+        rows = values[values["component"] == "conservation"]
         if rows.empty:
             raise Missing(f"no counter conservation in {scenario}")
-        return rows.pivot_table(
+        books: pd.DataFrame = rows.pivot_table(
             index=["replication", "iteration"], columns="metric", values="value", aggfunc="sum"
         )
+        return books
 
     def _estimates_of(self, scenario: str) -> Estimates:
-        return by_statistic(self._table(scenario))
-
-    def _table(self, scenario: str) -> pd.DataFrame:
-        table = self.runs[scenario].per_replication
-        if self._chosen is not None:
-            table = table[self._is_chosen(table)]
-        return over_replications(table)
+        run = self.runs[scenario]
+        if self._chosen is None:
+            return run.by_metric
+        return keyed(run.estimated(run.means[self._is_chosen(run.means)]))
 
     def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
         """Return a metric of the first point of a study whose keys have these values.
@@ -303,7 +295,7 @@ class Evidence:
         Raises:
             Missing: If it declares none of that name.
         """
-        declared = self.studies[scenario].scenario.declared.get(name)
+        declared: float | None = self.studies[scenario].scenario.declared.get(name)
         if declared is None:
             raise Missing(f"{scenario} declares no {name}")
         return declared

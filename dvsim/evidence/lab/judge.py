@@ -27,7 +27,6 @@ from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
 from dvsim.evidence.lab.simulated import Simulated
 from dvsim.evidence.statistics import agree, agrees, log_errors, zero_share_bounds
 from dvsim.sheets.headings import share_of
-from dvsim.study.run import Run
 from dvsim.table.reply import records
 from dvsim.table.result import Result
 
@@ -179,7 +178,7 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return records(table)
 
 
-def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = None) -> Judged:
+def judge(results: Sequence[Result], data: LabData, taken: Taken | None = None) -> Judged:
     """Return what a file of measurements says of runs.
 
     Args:

@@ -11,10 +11,10 @@ from dvsim.view.groups import grouped
 from dvsim.view.run_figures import rate_figure
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 
-def figure_of(run: Run) -> Figure:
+def figure_of(run: Result) -> Figure:
     """Return the rates of one run over time, titled with its answer."""
     (group,) = grouped([run])
     limit = "" if run.limit is None else f". Limit: {run.limit}"

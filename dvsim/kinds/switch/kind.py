@@ -137,7 +137,7 @@ class SwitchKind(PointsKind):
     swept = ("throughput", "mean_latency")
     text = "dvsim.kinds.switch.text:study_lines"
     sides = SIDES
-    work = ("node_updates", "node updates/s")
+    work: ClassVar = {"node_updates": "node updates/s"}
 
     def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
         """Run the switch or network."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from dvsim.scenario.units import Law, format_value
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Runs as InProcesses
 from dvsim.study.execute import execute
-from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 CONFIDENCE = "measured-here"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work
@@ -214,13 +214,13 @@ def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Measured]) -> lis
         changed = replace(system, fidelity=fidelity, **used)  # type: ignore[arg-type]
         trials.append(Trial(replace(scenario, system=changed), REPLICATIONS))
     runs = execute(Variants(trials), InProcesses(SEED, None, workers=1))
-    return [time_s(run) for run in cast("list[Run]", runs)]
+    return [time_s(run) for run in runs]
 
 
-def time_s(run: Run) -> float:
+def time_s(run: Result) -> float:
     """Return the seconds per message and receiver of a run: geometric mean over iterations."""
     batches = run.scenario.probe.batch is not None
-    found = paces(run.samples, run.scenario.system.receivers, batches=batches)
+    found = paces(run.sides["samples"], run.scenario.system.receivers, batches=batches)
     return float(np.exp(np.mean([np.log(pace.time_s) for pace in found])))
 
 

@@ -14,35 +14,35 @@ from dvsim.errors import Advice, Fault, ScenarioError
 from dvsim.evidence.calibration import EMULATE, NO_RUN
 from dvsim.kinds.rabbitmq.calibration.steady import paces
 from dvsim.scenario.types import Parameter
-from dvsim.study.run import Run, runs_of
 from dvsim.study.store import load_result
+from dvsim.table.result import Result
 
 ADVICE = "measure both again, or calibrate them apart"
 KINDS = ["sender", "bridge", "publisher", "broker"]
 """Programs of which emulated runs count the CPU time, in the order of the path."""
 POINT = ["transport", "message_bytes"]
 
-Runs = Mapping[Path, Run]
+Runs = Mapping[Path, Result]
 
 
-def load_runs(folders: Sequence[Path]) -> dict[Path, Run]:
+def load_runs(folders: Sequence[Path]) -> dict[Path, Result]:
     """Return the runs that are kept in folders, each once."""
-    runs: dict[Path, Run] = {}
+    runs: dict[Path, Result] = {}
     faults: list[Fault] = []
     for folder in {os.path.realpath(folder): folder for folder in folders}.values():
-        own = runs_of([load_result(folder)])
-        reason = _unusable(own[0]) if own else NO_RUN
+        own = load_result(folder)
+        reason = _unusable(own) if own.sampled else NO_RUN
         if reason:
             faults.append(Fault(str(folder), None, "", reason))
         else:
-            runs[folder] = own[0]
+            runs[folder] = own
     faults += [fault for folder in runs for fault in _apart(runs, folder)]
     if faults:
         raise ScenarioError(faults)
     return runs
 
 
-def _unusable(run: Run) -> str | None:
+def _unusable(run: Result) -> str | None:
     if run.backend != "emu":
         return Advice(f"is a run of backend {run.backend}, which has measured nothing; ", EMULATE)
     offered = run.scenario.workload.messages_per_second
@@ -64,7 +64,7 @@ def _apart(runs: Runs, folder: Path) -> Iterator[Fault]:
                 yield Fault(str(folder), None, "", f"{message}; {ADVICE}")
 
 
-def _facts(run: Run) -> dict[str, Any]:
+def _facts(run: Result) -> dict[str, Any]:
     manifest, known = run.manifest, run.manifest.emulated
     question = manifest.question or {}
     return {
@@ -75,11 +75,11 @@ def _facts(run: Run) -> dict[str, Any]:
     }
 
 
-def _broker(run: Run) -> dict[str, Any]:
+def _broker(run: Result) -> dict[str, Any]:
     return {"system.broker": run.scenario.system.cards["broker"].name}
 
 
-def _settings(run: Run) -> dict[str, Any]:
+def _settings(run: Result) -> dict[str, Any]:
     system = run.scenario.system
     settings: dict[str, Any] = {"receivers": system.receivers}
     for role, card in system.cards.items():
@@ -109,7 +109,7 @@ def iterations_of(runs: Runs) -> pd.DataFrame:
     for folder, run in runs.items():
         system, size = run.scenario.system, run.scenario.workload.message_bytes
         batches = run.scenario.probe.batch is not None
-        table = pd.DataFrame(paces(run.samples, system.receivers, batches=batches))
+        table = pd.DataFrame(paces(run.sides["samples"], system.receivers, batches=batches))
         burst = pd.to_numeric(table.pop("burst"))
         if system.transport != "tcp":
             burst *= system.cards["card"]["vic_to_dram"].ps(size)
@@ -118,7 +118,7 @@ def iterations_of(runs: Runs) -> pd.DataFrame:
             receivers=system.receivers,
             folder=pd.Series([folder] * len(table), dtype=object),
         )
-        counters = run.counters[run.counters["metric"].isin(["cpu_per_message", "busy"])]
+        counters = run.values[run.values["metric"].isin(["cpu_per_message", "busy"])]
         by = ["replication", "iteration"]
         means = counters.pivot_table(index=by, columns="component", values="value")
         for name, counted in {**{kind: kind for kind in KINDS}, "busy": "machine"}.items():

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dvsim.scenario.sampled import Sampled
 from dvsim.study.number_text import share_text
 
 # in the order in which a message meets them
@@ -45,9 +44,12 @@ class Stage:
         return STAGES.get(self.name, self.name)
 
 
-def stages_of(counters: pd.DataFrame) -> list[Stage]:
-    """Return the stages of a run, in the order of the path; means over iterations and runs."""
-    busy = counters[counters["metric"] == "utilisation"]
+def stages_of(values: pd.DataFrame) -> list[Stage]:
+    """Return the stages among the values of a result, in the order of the path.
+
+    Means over iterations and replications; of several alike that which is busiest on average.
+    """
+    busy = values[values["metric"] == "utilisation"]
     instances = busy.groupby(["component", "instance"])["value"].mean()
     busiest_of: dict[str, float] = {}
     for name, share in instances.groupby(level="component").max().items():
@@ -56,9 +58,9 @@ def stages_of(counters: pd.DataFrame) -> list[Stage]:
     return [Stage(name, busiest_of[name]) for name in sorted(busiest_of, key=order.index)]
 
 
-def busiest(counters: pd.DataFrame) -> Stage | None:
+def busiest(values: pd.DataFrame) -> Stage | None:
     """Return the stage that was busy for the longest, None where nothing was counted."""
-    return max(stages_of(counters), key=lambda stage: stage.utilisation, default=None)
+    return max(stages_of(values), key=lambda stage: stage.utilisation, default=None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,24 +88,21 @@ class Limit:
     __repr__ = __str__
 
 
-def limit_of(stage: Stage | None, scenario: Sampled, rate: float) -> Limit | None:
-    """Return what limits a run; None where nothing was counted, as in an emulated run.
+def limit_of(stages: list[Stage], rate: float, offered: float | None, waits: str) -> Limit | None:
+    """Return what limits a run; None where no stage was counted, as in an emulated run.
 
     Args:
-        stage: The busiest, see `busiest`.
-        scenario: What was run.
+        stages: See `stages_of`.
         rate: Whole messages per second over all receivers.
-
-    Where no stage is saturated, a closed loop over the Data Vortex waits for credits: one for a
-    buffer of the ring, which a poll gives back.
+        offered: The same, of an open loop.
+        waits: For what a closed loop waits in which no stage is saturated: over the Data Vortex for
+            credits, one for a buffer of the ring, which a poll gives back. Empty for each other.
     """
+    stage = max(stages, key=lambda stage: stage.utilisation, default=None)
     if stage is None:
         return None
     if stage.utilisation >= SATURATED:
         return Limit(stage.text, stage.text, stage.utilisation)
-    offered = scenario.workload.messages_per_second
-    if offered is not None and rate >= KEPT_UP * offered:
-        cause = "the offered load"
-    else:
-        cause = scenario.system.path.waits or NO_STAGE
+    kept_up = offered is not None and rate >= KEPT_UP * offered
+    cause = "the offered load" if kept_up else waits or NO_STAGE
     return Limit(cause, stage.text, stage.utilisation)
