@@ -37,11 +37,10 @@ runs = {
 validation = dvsim.validate(*runs.values())
 
 
-def mean(run: dvsim.Run, reading: str) -> float:
+def mean(run: dvsim.Result, reading: str) -> float:
     """Return the mean rate of the columns of a run, 1/s."""
     table = run.estimates()
-    rows = table[(table["reading"] == reading) & (table["statistic"] == "mean")]
-    return rows["value"].mean()
+    return table.loc[table["metric"] == f"{reading}.mean", "value"].mean()
 
 
 simulated = pd.DataFrame(
@@ -274,13 +273,8 @@ pd.DataFrame(
 # %%
 active = {}
 for size in SIZES:
-    table = (
-        runs["dv", size]
-        .estimates()
-        .set_index(["reading", "statistic", "column"])["value"]
-        .sort_index()
-    )
-    there = (table["messages", "mean"] / (1 - table["messages", "empty"])).mean()
+    table = runs["dv", size].estimates().set_index(["metric", "component"])["value"].sort_index()
+    there = (table["messages.mean"] / (1 - table["messages.empty"])).mean()
     active[size] = there / mean(runs["fdr", size], "messages")
 assert active[8] > 2 and active[256] > 1.5 and active[SIZE] < 1
 pd.Series(active, name="whole messages in active polls of one receiver / InfiniBand").rename_axis(

@@ -179,9 +179,9 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    6: """\
-samples: replication iteration receiver index start_ps duration_ps pieces messages
-summary: replication iteration column instance reading statistic value unit
+    7: """\
+rabbitmq values: point replication iteration component instance metric value
+rabbitmq samples: replication iteration receiver index start_ps duration_ps pieces messages
 switch runs: point replication fidelity latency_error throughput_error notes
 switch histograms: point replication kind value packets
 switch cylinders: point replication level cylinder blocked occupancy
