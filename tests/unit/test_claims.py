@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from built import with_counters
 from claim_sources import H3, SENT_SIZES, SIZES
 from manifests import changed
 from run_builder import (
@@ -363,7 +364,7 @@ def test_paging_slows_the_broker(paged, before, during, confirmed):
         ("broker.1", "rate_while_paging"): during,
     }
     scenario = replace(tcp_scenario(131072, "h3/memory"), reference=None)
-    run = replace(steady_tcp(scenario, 100), counters=counters(counted))
+    run = with_counters(steady_tcp(scenario, 100), counters(counted))
     assert (decide("H3-25", run).verdict == "confirmed") is confirmed
 
 
