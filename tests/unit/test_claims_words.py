@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from built import with_counters
 from claim_sources import H3, SIZES
 from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vortex_scenario
 
@@ -143,14 +144,14 @@ def test_how_a_broker_over_its_limit_is_told():
         ("broker.3", "rate_before_paging"): 200, ("broker.3", "rate_while_paging"): 100,
     }  # fmt: skip
     scenario = replace(tcp_scenario(131072, "h3/memory"), reference=None)
-    claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(counted)))
+    claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(counted)))
     assert claim.value == 1.0
     assert claim.note == (
         "2 of 3 brokers paged 3,000,000,000 B per iteration; "
         "150 msg/s before, 75 msg/s from then on"
     )
     none = {key: 0 if key[1] == "paged_bytes" else value for key, value in counted.items()}
-    claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(none)))
+    claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(none)))
     assert (claim.value, claim.note) == (0.0, "no broker paged")
 
 
@@ -193,7 +194,7 @@ def test_what_a_value_was_fitted_to_is_read_from_its_cards():
             ("broker.1", "rate_before_paging"): 2,
             ("broker.1", "rate_while_paging"): 1,
         }
-        claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(counted)))
+        claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(counted)))
         return claim.basis, claim.fitted_to
 
     assert decided("H3-25: 2 s") == ("fitted", ("mine push",))

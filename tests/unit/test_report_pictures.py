@@ -24,13 +24,15 @@ def counted(run, **values):
     for key, value in values.items():
         name, _, metric = key.partition("__")
         component, instance, *_ = Counter(name.replace("_", "."), metric, value, "1").row
-        row = table.iloc[[0]].assign(
-            component=component, instance=instance, metric=metric, value=value
+        row = (
+            table[table["iteration"] > 0]
+            .iloc[[0]]
+            .assign(component=component, instance=instance, metric=metric, value=value)
         )
         rows += [row.assign(replication=n) for n in table["replication"].unique()]
     import pandas as pd
 
-    return replace(run, counters=pd.concat([table, *rows], ignore_index=True))
+    return replace(run, values=pd.concat([table, *rows], ignore_index=True))
 
 
 def lane(*runs, vortex=True):
