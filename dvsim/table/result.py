@@ -252,9 +252,9 @@ class Result:
 
     def compare(self, other: Result) -> pd.DataFrame:
         """Return another result beside this one: see `dvsim.table.compare.compare`."""
-        from dvsim.table.compare import side_by_side
-
-        return side_by_side([self, other]).rows
+        # the module of it imports this one
+        rows: pd.DataFrame = resolve_name("dvsim.table.compare:side_by_side")([self, other]).rows
+        return rows
 
     @cached_property
     def by_metric(self) -> Mapping[tuple[str, int, str], Estimate]:

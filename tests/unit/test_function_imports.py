@@ -51,7 +51,6 @@ def test_functions_import_only_what_would_slow_the_start():
     [
         ("dvsim.table.estimate", "scipy.special.stdtrit", True),
         ("dvsim.table.estimate", "json", False),
-        ("dvsim.table.result", "dvsim.table.compare.side_by_side", True),
         ("dvsim.table.result", "pandas", False),
         ("dvsim.kinds.workload.kind", "dvsim.kinds.workload.model", True),
         ("dvsim.kinds.workload.session", "dvsim.kinds.workload.model", False),

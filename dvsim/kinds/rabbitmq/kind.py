@@ -16,7 +16,7 @@ from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
-from dvsim.table.metrics import VALUES, Metric
+from dvsim.table.metrics import Metric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,35 +121,23 @@ class RabbitmqKind(PointsKind):
 
     def rows(self, runs: Sequence[Done]) -> pd.DataFrame:
         """Return the statistics of the columns, the rate, and what components counted."""
-        import pandas as pd
+        from dvsim.kinds.rabbitmq.rows import table_of
 
-        rows = [(0, run.replication, *row) for run in runs for row in run.reading.rows]
-        columns = zip(*rows, strict=True)
-        return pd.DataFrame(
-            {
-                name: pd.Series(column, dtype=kind)
-                for (name, kind), column in zip(VALUES.items(), columns, strict=True)
-            }
-        )
+        return table_of(runs)
 
     def gathered(
         self, scenario: Scenario, seed: int, runs: Sequence[Done]
     ) -> Mapping[str, pd.DataFrame]:
         """Return the samples."""
-        import numpy as np
-        import pandas as pd
+        from dvsim.kinds.rabbitmq.rows import samples_of
 
-        parts = [run.reading.samples for run in runs]
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return {"samples": pd.DataFrame(columns)}
+        return {"samples": samples_of(runs)}
 
     def wide(self, result: Result) -> pd.DataFrame:
         """Return the few numbers that a sweep tabulates."""
-        import pandas as pd
+        from dvsim.kinds.rabbitmq.rows import wide
 
-        (numbers,) = self.point_numbers(result.scenario, {"values": result.values})
-        table = pd.DataFrame(numbers.each).reindex(range(1, result.replications + 1))
-        return table.rename_axis("replication").reset_index().assign(point=0)
+        return wide(result)
 
     def headline_at(self, result: Result, point: int, *, each: bool) -> Headline:
         """Return its rate; with `each` that of a receiver, not of all together."""

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dvsim.core.probe import Iteration
 from dvsim.errors import RunFailed
@@ -21,11 +22,14 @@ from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.kinds.rabbitmq.metrics import METRICS
 from dvsim.study.point_numbers import PointNumbers, in_order
 from dvsim.table.estimate import Each
+from dvsim.table.metrics import VALUES
 from dvsim.table.samples import SAMPLES, SYSTEM, Arrays, statistics
 from dvsim.table.stages import STAGES, Stage, limit_of
 
 if TYPE_CHECKING:
     from dvsim.kinds.rabbitmq.spec import Scenario
+    from dvsim.kinds.study import Done
+    from dvsim.table.result import Result
     from dvsim.table.stages import Limit
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
@@ -104,6 +108,32 @@ def replicate(scenario: Scenario, number: int, iterations: Iterable[Iteration]) 
     each = numbers_of(scenario, ((number, *row) for row in found))
     metrics = {name: values.get(number, math.nan) for name, values in each.items()}
     return Replicate(found, samples, metrics)
+
+
+def table_of(runs: Sequence[Done]) -> pd.DataFrame:
+    """Return the rows of replications as a table of values."""
+    columns = zip(
+        *((0, run.replication, *row) for run in runs for row in run.reading.rows), strict=True
+    )
+    return pd.DataFrame(
+        {
+            name: pd.Series(column, dtype=kind)
+            for (name, kind), column in zip(VALUES.items(), columns, strict=True)
+        }
+    )
+
+
+def samples_of(runs: Sequence[Done]) -> pd.DataFrame:
+    """Return the samples of replications as a table."""
+    parts = [run.reading.samples for run in runs]
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in SAMPLES})
+
+
+def wide(result: Result) -> pd.DataFrame:
+    """Return the few numbers of a result, a row for each replication."""
+    each = numbers(result.scenario, result.values).each  # type: ignore[arg-type]
+    table = pd.DataFrame(each).reindex(range(1, result.replications + 1))
+    return table.rename_axis("replication").reset_index().assign(point=0)
 
 
 def unit_of(name: str) -> str:
