@@ -90,7 +90,7 @@ server_queue_size:{traffic.waiting},
 router:Basic{{virtual_channels:{router.channels},virtual_channel_policies:[{policies}],delay:0,\
 buffer_size:{router.buffer},bubble:{"true" if table.network == "torus" else "false"},\
 flit_size:{size},intransit_priority:false,allow_request_busy_port:true,\
-output_buffer_size:{router.output}}},
+output_prioritize_lowest_label:false,output_buffer_size:{router.output}}},
 routing:{_routing(scenario)},
 link_classes:[{classes}],
 statistics_packet_percentiles:[50,99],

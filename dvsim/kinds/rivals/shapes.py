@@ -104,7 +104,7 @@ def _slimfly(table: TopologyTable, ports: int) -> Shape | None:
         for own in {degree // 2, ceil(degree / 2)}:
             if 2 * field**2 * own == ports:
                 config = f"SlimFly{{prime:{field},servers_per_router:{own}}}"
-                return Shape(config, f"q {field}, {own} ports each", 2, 2)
+                return Shape(config, f"q {field}, {own} ports each", 2, 3)
     return None
 
 
