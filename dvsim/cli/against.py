@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import RunOptions, typed_text, with_options
+from dvsim.cli.options import RunOptions, with_options
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, say_json, tell
+from dvsim.cli.terminal import say, say_json, tell, typed_text
 from dvsim.errors import CriterionFailed, ScenarioError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dvsim.cli.against import lab_options
-from dvsim.cli.options import folder_option, json_option, quick_option, set_option, typed_text
-from dvsim.cli.terminal import complain, say, say_json, tell
+from dvsim.cli.options import folder_option, json_option, quick_option, set_option
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import FormFile, folder_option, json_option, report_option, typed_text
+from dvsim.cli.options import FormFile, folder_option, json_option, report_option
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, say_json, tell
+from dvsim.cli.terminal import say, say_json, tell, typed_text
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:

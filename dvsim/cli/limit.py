@@ -17,10 +17,9 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
-    typed_text,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say, say_json, tell
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import Argument, ScenarioError
 from dvsim.study.table import Table
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import glob
 import os
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.terminal import complain
+from dvsim.cli.terminal import complain, typed, typed_text
 from dvsim.errors import OutputError
 
 if TYPE_CHECKING:
@@ -88,16 +86,6 @@ def with_options(
 ) -> Callable[..., None]:
     """Return a command with options, which its help lists in this order."""
     return functools.reduce(lambda inner, option: option(inner), reversed(options), command)
-
-
-def typed() -> list[str]:
-    """Return the command that was typed."""
-    return ["dvsim", *sys.argv[1:]]
-
-
-def typed_text() -> str:
-    """Return the command that was typed, as a shell takes it."""
-    return shlex.join(typed())
 
 
 def precision_option(

@@ -19,11 +19,10 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
-    typed,
-    typed_text,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say, say_json, tell
+from dvsim.cli.terminal import complain, say, say_json, tell, typed, typed_text
+from dvsim.errors import PointsFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,7 +176,6 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     from dvsim.cli.sensitivity import index_lines
     from dvsim.cli.sweep_text import chosen, swept_lines
-    from dvsim.errors import PointsFailed
     from dvsim.study.sweep import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
     from dvsim.table.reply import Reply

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from dvsim.table.reply import Reply
 
 
+def typed() -> list[str]:
+    """Return the command that was typed."""
+    return ["dvsim", *sys.argv[1:]]
+
+
+def typed_text() -> str:
+    """Return the command that was typed, as a shell takes it."""
+    return shlex.join(typed())
+
+
 def say(text: object) -> None:
     """Print a text to stdout."""
     click.echo(plain(str(text)))
@@ -27,8 +38,6 @@ def say(text: object) -> None:
 
 def say_json(reply: Reply) -> None:
     """Print a reply to stdout, with the command that it is of."""
-    from dvsim.cli.options import typed_text
-
     reply.facts.command = typed_text()
     click.echo(reply.text())
 

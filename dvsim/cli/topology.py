@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import FormFile, report_option, typed_text
-from dvsim.cli.terminal import say
+from dvsim.cli.options import FormFile, report_option
+from dvsim.cli.terminal import say, typed_text
 
 if TYPE_CHECKING:
     from dvsim.fabric.topology import Topology

@@ -278,7 +278,7 @@ def _note(claim: ClaimVerdict) -> Iterator[str]:
         yield f"- Rests on: {claim.note}."
     if claim.fitted_to:
         yield f"- Fitted: {', '.join(claim.fitted_to)}."
-    yield f"- Result: `{claim.command}`"
+    yield f"- Run: `{claim.command}`"
 
 
 def _goals(ledger: Ledger) -> Iterator[str]:

@@ -29,7 +29,6 @@ from dvsim.table.metrics import Metric
 
 if TYPE_CHECKING:
     from dvsim.table.stages import Limit
-    from dvsim.view.figure import Figure
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 MOST_SWEPT = 2  # of a sweep
@@ -245,10 +244,9 @@ class Result:
         nothing = "not counted" if self.sampled else MISSING
         return nothing if self.limit is None else str(self.limit)
 
-    def plot(self) -> Figure:
+    def plot(self) -> Any:  # noqa: ANN401 - a figure of the view, which is above
         """Return it as a figure, which a notebook shows: of a system its rates over time."""
-        figure: Figure = resolve_name(self.kind.figure)(self)
-        return figure
+        return resolve_name(self.kind.figure)(self)
 
     def compare(self, other: Result) -> pd.DataFrame:
         """Return another result beside this one: see `dvsim.table.compare.compare`."""

@@ -14,9 +14,9 @@ from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.rivals.caminos import VARIABLE, VERSION, configuration, program, read_result
 from dvsim.kinds.rivals.offered import packets_of, silent
 from dvsim.kinds.rivals.shapes import ImpossibleError, shape_of
-from dvsim.kinds.rivals.simgrid import FABRICS, replay_time, sides_of, trace_lines
 from dvsim.kinds.rivals.spec import RivalTraffic, TopologyTable
 from dvsim.kinds.workload.graph import ANY, Builder
+from dvsim.kinds.workload.simgrid import FABRICS, replay_time, sides_of, trace_lines
 
 NAME = "rivals/load-latency"
 KEPT = Path(__file__).parent / "caminos.result"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dvsim.contract.kind import Keys, Order, Plain
+from dvsim.fabric.switch import replication_seed
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.rivals.spec import MOST_PORTS, RivalScenario
 from dvsim.scenario import bounds
@@ -93,7 +94,6 @@ class RivalsKind(PointsKind):
 
     def replicate(self, scenario: RivalScenario, seed: int, replication: int) -> Plain:
         """Run a Data Vortex, or CAMINOS."""
-        from dvsim.fabric.switch import replication_seed
         from dvsim.kinds.rivals.caminos import run_caminos
         from dvsim.kinds.rivals.offered import silent
         from dvsim.kinds.rivals.vortex import run_vortex

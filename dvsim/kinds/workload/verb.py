@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import MADE, Output, json_option, page_option, typed_text
-from dvsim.cli.terminal import complain, say, say_json, tell
+from dvsim.cli.options import MADE, Output, json_option, page_option
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import Argument, ScenarioError
 
 NUMBERS = {

@@ -3,7 +3,7 @@
 The operations of a trace become time-independent traces for ``smpirun -replay``, which the
 distribution has (``libsimgrid-dev``).
 
-    python -m dvsim.kinds.rivals.simgrid TRACE [FABRIC,... [RATE [LATENCY]]]
+    python -m dvsim.kinds.workload.simgrid TRACE [FABRIC,... [RATE [LATENCY]]]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from dvsim.errors import DvsimError, RunFailed, ScenarioError, nearest
-from dvsim.kinds.rivals.shapes import factors
+from dvsim.fabric.topology.factors import factors
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
 
 FABRICS = {"cluster": 1, "fattree": 2, "torus": 3, "dragonfly": 4}
