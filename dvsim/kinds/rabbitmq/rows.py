@@ -19,7 +19,7 @@ import pandas as pd
 from dvsim.core.probe import Iteration
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.iteration import run_iteration
-from dvsim.kinds.rabbitmq.metrics import METRICS
+from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
 from dvsim.study.point_numbers import PointNumbers, in_order
 from dvsim.table.estimate import Each
 from dvsim.table.metrics import VALUES
@@ -107,6 +107,7 @@ def replicate(scenario: Scenario, number: int, iterations: Iterable[Iteration]) 
     ]
     each = numbers_of(scenario, ((number, *row) for row in found))
     metrics = {name: values.get(number, math.nan) for name, values in each.items()}
+    metrics[BEHIND] = _mean([row[4] for row in counted if row[3] == "behind_schedule_s"])
     return Replicate(found, samples, metrics)
 
 
