@@ -133,14 +133,14 @@ def test_no_color_is_heeded(kept, tmp_path):
 def test_json_on_a_terminal_is_json(shown):
     text = shown["json", 80]
     assert not CONTROL.search(text)
-    assert json.loads(text)["runs"][0]["scenario"] == "h3/dv-8"
+    assert json.loads(text)["facts"]["results"][0]["scenario"] == "h3/dv-8"
 
 
 @pytest.mark.parametrize("columns", [30, 80, 200])
 def test_the_bar_moves_fits_and_goes_away(shown, columns):
     text = shown["slow", columns]
     drawn = text[text.index(HIDE) : text.index(SHOW)]
-    assert "8 iterations" in drawn or columns < 80
+    assert "4 runs" in drawn or columns < 80
     frames = re.sub(r"\x1b\[1A|\r", "\n", drawn)  # each is drawn over the one before
     bar = [line for line in lines(frames) if line.strip()]
     assert max(map(len, bar)) <= columns
