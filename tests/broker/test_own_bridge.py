@@ -41,7 +41,7 @@ def at(room):
 def test_an_example_carries_every_message(at, language, at_least_once):
     command = PYTHON if language == "python" else str(compiled("rabbit_bridge"))
     run = ask(scenario(), at(command, at_least_once=at_least_once))
-    counters = run.counters.set_index(["component", "metric"])["value"]
+    counters = run.values.set_index(["component", "metric"])["value"]
     assert counters["bridge"]["messages"].sum() == MESSAGES
     assert counters["queue"]["duplicates"].sum() == 0
     assert counters["bridge"]["cpu_per_message"].item() > 0
@@ -61,8 +61,8 @@ def test_a_bridge_that_counts_is_believed(at, tmp_path):
     )
     (tmp_path / "bridge.py").write_text(code)
     run = ask(scenario(), at(f"{sys.executable} {tmp_path}/bridge.py"))
-    assert set(run.samples["duration_ps"]) == {5 * 10**12}
-    assert run.samples["messages"].sum() == MESSAGES
+    assert set(run.sides["samples"]["duration_ps"]) == {5 * 10**12}
+    assert run.sides["samples"]["messages"].sum() == MESSAGES
 
 
 def test_a_changed_program_is_another_question(tmp_path):

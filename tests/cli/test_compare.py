@@ -7,7 +7,7 @@ import json
 import os
 
 import pytest
-from built import built, counters_of
+from harness.built import built, counters_of
 from harness.in_process import dvsim
 from harness.replies import Told
 

@@ -85,7 +85,7 @@ def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept, verbose):
         "scenario.toml",
         "values.parquet",
     ]
-    assert "iterations" in done.stderr
+    assert "runs" in done.stderr
 
 
 def test_published_values_stand_beside_the_simulated_ones(verbose):
@@ -243,7 +243,7 @@ def test_a_full_folder_leaves_no_half_written_result(tmp_path):
 def test_the_same_scenario_is_run_and_printed_once(tmp_path):
     done = dvsim("run", "h3/fdr-8", *SMALL, "--out", str(tmp_path))
     assert done.stdout.count("h3/fdr-8: ") == 1
-    assert "done: 4/4 iterations" in done.stderr  # two iterations, two replications
+    assert "done: 2/2 runs" in done.stderr  # two iterations, two replications
 
 
 def test_one_replication_has_no_interval(tmp_path):

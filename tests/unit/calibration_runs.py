@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from built import counted, with_counters
+from harness.built import counted, with_counters
 from manifests import changed
 
 from dvsim.contract.load import load

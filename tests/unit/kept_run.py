@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from built import built
+from harness.built import built
 from run_builder import counters, samples
 
 from dvsim._version import __version__

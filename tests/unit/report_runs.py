@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from built import built, counted
+from harness.built import built, counted
 from manifests import manifest_of
 
 from dvsim.evidence.verdicts import ClaimVerdict, Validation

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from built import built, counted
+from harness.built import built, counted
 from manifests import manifest_of
 
 from dvsim.kinds.rabbitmq.spec import Scenario, System

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from built import with_counters
 from claim_sources import H3, SENT_SIZES, SIZES
+from harness.built import with_counters
 from manifests import changed
 from run_builder import (
     bursty_vortex,

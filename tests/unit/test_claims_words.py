@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from built import with_counters
 from claim_sources import H3, SIZES
+from harness.built import with_counters
 from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vortex_scenario
 
 from dvsim.evidence.claims.decide import explanation

@@ -194,7 +194,7 @@ def test_one_replication_has_no_interval():
 
 
 def test_a_truth_is_counted_over_replications():
-    from built import built, counted
+    from harness.built import built, counted
 
     run = bursty_vortex(vortex_scenario(8192), 10)
     counts = counted(

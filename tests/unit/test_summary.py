@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from built import built, counted, values_of
+from harness.built import built, counted, values_of
 from manifests import manifest_of
 from run_builder import (
     SECOND,
