@@ -11,12 +11,15 @@ from compiled import EXAMPLES, compiled
 from emulated import ask, jobs
 
 from dvsim import broker
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.contract.load import load
 from dvsim.emulation import targets
 from dvsim.emulation.own_bridge import OwnBridge
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.rabbitmq.emu import emulate
+from dvsim.progress import Progress
+from dvsim.scenario.render import to_toml
 
 MESSAGES = 2_000
 PYTHON = f"{sys.executable} {EXAMPLES / 'rabbit_bridge.py'}"
@@ -117,7 +120,9 @@ def test_a_broker_that_dies_ends_the_run_and_the_bridge(monkeypatch):
     long = load("h3/dv-256", ["workload.messages=20_000_000", "workload.iterations=1"])
     own = OwnBridge(str(compiled("rabbit_bridge")))
     asked = Emulation(clusters=1, nodes=1, bridge=own, at_least_once=True)
-    found = emulate([long], asked, on_task=lambda *_: None, on_phase=on_phase)
+    monkeypatch.setattr(Progress, "under_way", lambda _, *what: on_phase(*what))
+    job = Job(How("", 1, 1, asked), 1, False, "", {to_toml(long): long})
+    found = kind_of(long).made([long], job)
     with pytest.raises(RunFailed, match=r"^h3/dv-256, iteration 1: broker a1 at .* died\n"):
         next(found)
     assert jobs(made[0].nodes[0].url) == []
