@@ -129,8 +129,7 @@ def run(
 
     Raises:
         ScenarioError: If the scenario, an override or an argument is wrong.
-        RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-            `dvsim.kinds.switch.model.measure`.
+        RunFailed: If a run fails, does not fit in memory, or cannot be emulated.
         TypeError: If the scenario is none of these, if there are overrides for a loaded one, or if
             `precision` stands beside `replications` or an emulated run.
     """

@@ -44,9 +44,8 @@ def run_scenarios(
 
     Args:
         scenarios: What to run; the results come in this order. Equal ones share a run.
-        seed, replications: See `dvsim.kinds.rabbitmq.sim.simulate`,
-            `dvsim.kinds.rabbitmq.emu.emulate` and `dvsim.kinds.switch.model.measure`. None goes by
-            `precision`, and takes 1 of an emulated run.
+        seed, replications: Replication 1 .. `replications` of the seed. None goes by `precision`,
+            and takes 1 of an emulated run.
         out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
         scale: Multiplies the number of messages, or of slots that count; it is part of the question
             and of the resolved scenario. None takes 1, and of an emulated run what makes it short,
