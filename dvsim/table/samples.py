@@ -67,10 +67,9 @@ def statistics(samples: Arrays, scenario: Sampled) -> Iterator[tuple[str, str, f
     Raises:
         RunFailed: If a sample lasts no time, or counts less than nothing.
     """
-    for name, least in _LEAST.items():
-        if samples[name].size and samples[name].min() < least:
-            row = int(np.argmin(samples[name]))
-            raise RunFailed(f"samples: row {row}: {name} is {samples[name][row]}, below {least}")
+    wrong = impossible(samples)
+    if wrong is not None:
+        raise RunFailed(wrong)
     for label, column in scenario.probe.columns.items():
         for _, chosen in _rows_by_replication(samples, column):
             duration = samples["duration_ps"][chosen].astype(np.float64)
@@ -82,6 +81,16 @@ def statistics(samples: Arrays, scenario: Sampled) -> Iterator[tuple[str, str, f
     if rate is not None:
         yield SYSTEM, "rate", rate
         yield SYSTEM, "payload_rate", rate * scenario.workload.message_bytes
+
+
+def impossible(samples: Arrays | pd.DataFrame) -> str | None:
+    """Return which sample lasts no time or counts less than nothing; None if there is none."""
+    for name, least in _LEAST.items():
+        values = np.asarray(samples[name])
+        if values.size and values.min() < least:
+            row = int(values.argmin())
+            return f"samples: row {row}: {name} is {values[row]}, below {least}"
+    return None
 
 
 def sampled_rate(samples: Arrays) -> float | None:

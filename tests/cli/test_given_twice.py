@@ -221,10 +221,10 @@ def test_a_sweep_takes_values_of_python():
     hots = [HOT, {"fraction": 0.5, "outputs": [0, 1]}]
     how = {"scale": 0.02, "replications": 1, "height": 4, "load": 0.2}
     swept = dvsim.sweep("switch/hot-spot", {"traffic__hot": hots}, **how)
-    assert len(swept.table) == 2 and not len(swept.failed)
+    assert len(swept.points) == 2 and not len(swept.failed)
     alone = [dvsim.run("switch/hot-spot", replications=1, scale=0.02, height=4, load=0.2,
                        hot=hot).wide["throughput"].iloc[0] for hot in hots]  # fmt: skip
-    assert swept.table["throughput"].tolist() == alone
+    assert swept.wide["throughput"].tolist() == alone
 
 
 def test_a_replay_takes_values_of_python(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.contract.kind import Job, Keys, Order
@@ -94,6 +94,21 @@ class RabbitmqKind(PointsKind):
         from dvsim.table.samples import SAMPLES
 
         return {"samples": SAMPLES}
+
+    @property
+    def result(self) -> Callable[..., Result]:
+        """What makes a result of its tables; of samples that cannot be, it makes none."""
+        from dvsim.table.samples import impossible
+
+        make = super().result
+
+        def made(samples: pd.DataFrame, **known: Any) -> Result:  # noqa: ANN401
+            wrong = impossible(samples)
+            if wrong is not None:
+                raise ValueError(wrong)
+            return make(samples=samples, **known)
+
+        return made
 
     def metrics(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the rates of each column, how busy each stage is, and `BEHIND`."""

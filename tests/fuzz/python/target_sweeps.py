@@ -32,7 +32,7 @@ OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 
 @cache
 def good() -> Mapping[str, Path]:
-    """Return a sweep of three points, one of which fails."""
+    """Return a sweep of three points."""
     root = Path(tempfile.mkdtemp(prefix="dvsim-good-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     points = plan(["workload.message_bytes=8,64,2048"])
