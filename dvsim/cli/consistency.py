@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,12 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.options import json_option
-from dvsim.cli.terminal import say, say_json
+from dvsim.cli.terminal import say
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
-    from dvsim.consistency import Examination
-    from dvsim.table.reply import Reply
+    from dvsim.evidence.consistency import Examination
 
 PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
 SENT = "h3_run_configuration.csv"
@@ -48,8 +48,8 @@ def consistency(
     says how. The strongest finding comes first; if there is none, the answer names the
     tests. A finding is no error: the exit code is 0.
     """
-    from dvsim.consistency import examination
-    from dvsim.consistency.text import lines, summary
+    from dvsim.evidence.consistency import examination
+    from dvsim.evidence.consistency.text import lines, summary
     from dvsim.scenario.find import reference_root
     from dvsim.scenario.reference import published_transports
 
@@ -65,7 +65,7 @@ def consistency(
             limits={name: _rate(card) for name, card in ports} if most is None else most,
         )
     if as_json:
-        say_json(_reply(data or PUBLISHED, examined))
+        click.echo(_json(data or PUBLISHED, examined))
     else:
         texts = [line for finding in examined.findings for line in lines(finding)]
         for line in (*texts, *summary(examined)):
@@ -92,9 +92,7 @@ def _rate(text: str) -> float:
         raise ScenarioError.at("--limit", message, hint=hint) from error
 
 
-def _reply(data: Sequence[str], examined: Examination) -> Reply:
-    from dvsim.table.reply import Reply
-
+def _json(data: Sequence[str], examined: Examination) -> str:
     rows = [
         asdict(finding)
         | {"strength": finding.strength}
@@ -102,4 +100,4 @@ def _reply(data: Sequence[str], examined: Examination) -> Reply:
         for finding in examined.findings
     ]
     looked = {key: value for key, value in vars(examined).items() if key != "findings"}
-    return Reply.of(data=list(data), findings=rows, **looked)
+    return json.dumps({"data": list(data), "findings": rows, **looked}, allow_nan=False)

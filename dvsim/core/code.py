@@ -18,7 +18,9 @@ FOLDERS = ("contract", "core", "fabric", "kinds")
 EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
-    "table/samples.py",
+    "study/rate.py",
+    "study/samples.py",
+    "study/summary.py",
     "scenario/types.py",
 )
 

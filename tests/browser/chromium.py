@@ -144,7 +144,7 @@ class Page:
               const plots = [...document.querySelectorAll(".figure")];
               for (const plot of plots) {
                 plot.scrollIntoView();
-                while (!plot.classList.contains("drawn"))
+                while (!plot.querySelector("svg.main-svg"))
                   await new Promise(requestAnimationFrame);
               }
               scrollTo(0, 0);

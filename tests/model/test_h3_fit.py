@@ -20,9 +20,8 @@ def estimates(name, scale):
     (run,) = run_scenarios([load(name)], replications=4, out=None, workers=1, scale=scale)
     table = run.estimates()
     reading = "pieces" if "dv" in name else "messages"
-    rows = table[table["metric"].str.startswith(f"{reading}.")]
-    statistics = rows["metric"].str.partition(".")[2]
-    values = dict(zip(zip(rows["component"], statistics, strict=True), rows["value"], strict=True))
+    table = table[table["reading"] == reading]
+    values = {(r.column, r.statistic): r.value for r in table.itertuples()}
     return run.scenario, values
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +26,8 @@ LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
 FEW = 5.0  # expected samples that a bin of the G-test needs
 
 
-class GTest(NamedTuple):
+@dataclass(frozen=True)
+class GTest:
     """A likelihood-ratio test: G, degrees of freedom, and the chance of a larger G."""
 
     g: float
@@ -162,11 +163,10 @@ def ranks(share: float, count: int) -> tuple[float, float]:
     >>> [round(x, 3) for x in ranks(0.5, 100)], [round(x, 4) for x in ranks(1.0, 100)]
     ([0.403, 0.597], [0.9638, 0.9997])
     """
-    from scipy.special import betaincinv
+    from scipy.stats import beta
 
     rank = 1 + share * (count - 1)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = betaincinv(rank, count + 1 - rank, [tail, 1 - tail])
+    low, high = beta.interval(CONFIDENCE, rank, count + 1 - rank)
     return float(low), float(high)
 
 

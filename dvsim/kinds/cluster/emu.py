@@ -31,7 +31,6 @@ from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
 from dvsim.progress import Progress
-from dvsim.table.manifest import Emulated, Question
 from dvsim.table.result import Result
 
 SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
@@ -65,8 +64,6 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
     if emulation.clusters != CLUSTERS:
         yield Argument("clusters").fault("a scenario of kind cluster is one cluster")
     yield from emulation.hosts.faults(name, 0, 0) if emulation.hosts is not None else ()
-    if emulation.bridge is not None:
-        yield Argument("bridge").fault("a scenario of kind cluster has no bridge")
     if emulation.traces is not None:
         yield Argument("trace").fault("clients of a cluster leave none; backend sim has one")
     for point in range(len(scenario.points)):
@@ -123,12 +120,12 @@ def emulated(
     with Progress(tasks, visible=job.progress, what="runs") as shown:
         for scenario in scenarios:
             runs = []
-            downs: list[list[Any]] = []
+            downs: list[tuple[str, float, float]] = []
             for done in _runs(scenario, how.emulation, how.replications, shown, downs):
                 runs.append(done)
                 shown.done(scenario.name, 1, {})
             runs.sort(key=lambda run: (run.point, run.replication))
-            known = Emulated(question=Question(**question[id(scenario)]), downs=downs)
+            known = {"question": question[id(scenario)]} | ({"downs": downs} if downs else {})
             yield study_of(kind, scenario, job, runs, emulated=known)
 
 
@@ -137,7 +134,7 @@ def _runs(
     emulation: Emulation,
     replications: int,
     shown: Progress,
-    downs: list[list[Any]],
+    downs: list[tuple[str, float, float]],
 ) -> Iterator[Done]:
     """Yield the runs of a scenario as they are measured, size by size of the cluster.
 
@@ -159,7 +156,7 @@ def _runs(
                         seen = measured(place, asked_of(points[number]))
                     except RunFailed as error:
                         raise RunFailed(f"{scenario.name}: {error}") from error
-                    downs += map(list, seen.downs)
+                    downs += seen.downs
                     reading = Plain(metrics_of(points[number], seen), "measured")
                     yield Done(number, replication, reading, time.perf_counter() - started)
 

@@ -134,10 +134,9 @@ class SwitchKind(PointsKind):
                 yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
     registry = METRICS
-    swept = ("throughput", "mean_latency")
     text = "dvsim.kinds.switch.text:study_lines"
     sides = SIDES
-    work: ClassVar = {"node_updates": "node updates/s"}
+    work = ("node_updates", "node updates/s")
 
     def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
         """Run the switch or network."""
@@ -209,11 +208,11 @@ class SwitchKind(PointsKind):
             return [(0.99, "99 %: published for five idle angles to one")]  # some angles are idle
         return []
 
-    def slot_ps(self, scenario: SwitchScenario) -> int | None:
+    def known(self, scenario: SwitchScenario) -> dict[str, Any]:
         """Return how long a slot is."""
         from dvsim.kinds.switch.model import slot_of
 
-        return slot_of(scenario)
+        return {"slot_ps": slot_of(scenario)}
 
     def untraceable(self, scenario: SwitchScenario) -> str | None:
         """Return why nothing of a switch is recorded."""
