@@ -9,6 +9,8 @@ import time
 import pytest
 from harness.patience import patience
 
+from dvsim import Network, Switch
+
 LONG = """
 import faulthandler, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,3 +53,46 @@ def ended_with_its_stack(process):
     process.send_signal(signal.SIGUSR1)
     time.sleep(1)
     process.kill()
+
+
+class Interrupt:
+    """Ctrl-C at a number of calls and returns of Python and C from now on."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def __enter__(self):
+        sys.setprofile(self.count)
+
+    def count(self, *_event):
+        self.left -= 1
+        if self.left == 0:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    def __exit__(self, *_error):
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize(
+    "device", [Switch(height=4, angles=3), Network("dv203")], ids=["switch", "network"]
+)
+def test_a_run_goes_on_after_an_interrupt_at_any_place(device):
+    """Also where a batch of slots ends, every 16 at first."""
+    at, missed = 0, False
+    while not missed:
+        at += 1
+        simulation = device.start(0.3)
+        missed = True
+        try:
+            with Interrupt(at):
+                simulation.run(33)
+        except KeyboardInterrupt:
+            missed = False
+        simulation.run(400 - simulation.now)
+        whole = device.start(0.3)
+        whole.run(400)
+        assert (simulation.now, simulation.result().slots) == (400, 400)
+        assert str(simulation.result()) == str(whole.result())
+        assert simulation.batches.delivered == whole.batches.delivered
+    assert at > 20

@@ -64,6 +64,7 @@ class NetworkSimulation(Stepping):
             KeyboardInterrupt, MemoryError: As `run`.
         """
         self._only_given("run_until")
+        self._close_batch()
         self._clear()
         begin = self.now
         end = begin + whole("slots", slots, 0)
@@ -130,10 +131,11 @@ class NetworkSimulation(Stepping):
     def _queued(self) -> Ints:
         return self.core.counts().queue_sum.ravel()
 
-    def _advance(self, slots: int) -> int:
+    def _advance(self, slots: int) -> None:
         if self._until:
-            return self.core.run_until(slots)
-        return super()._advance(slots)
+            self.core.run_until(slots)
+        else:
+            super()._advance(slots)
 
     def _clear(self) -> None:
         self._completed = []

@@ -54,12 +54,14 @@ class Batches:
 
     def close(self, delivered: int, queued: npt.ArrayLike = ()) -> None:
         """Close a batch; `delivered` and `queued` count from the reset."""
-        self.delivered.append(delivered - sum(self.delivered))
-        self.queued.append(np.asarray(queued, dtype=np.int64) - sum(self.queued))
-        if len(self.delivered) == MOST:
-            self.delivered = [sum(self.delivered[k : k + 2]) for k in range(0, MOST, 2)]
-            self.queued = [self.queued[k] + self.queued[k + 1] for k in range(0, MOST, 2)]
-            self.length *= 2
+        left = [*self.delivered, delivered - sum(self.delivered)]
+        waited = [*self.queued, np.asarray(queued, dtype=np.int64) - sum(self.queued)]
+        length = self.length
+        if len(left) == MOST:
+            left = [sum(left[k : k + 2]) for k in range(0, MOST, 2)]
+            waited = [waited[k] + waited[k + 1] for k in range(0, MOST, 2)]
+            length *= 2
+        self.delivered, self.queued, self.length = left, waited, length  # all, or none at Ctrl-C
 
     def notes(self, slots: int, offered: int, waiting: int) -> tuple[str, ...]:
         """Return why the run has not settled; nothing if it has."""
@@ -130,11 +132,15 @@ class Stepping:
 
     def __init__(self, core: Core, offer: Offer, nodes: int) -> None:
         self.offer = offer
-        self.now = 0
         self.counted_from = 0
         self.batches = Batches()
         self._core = core
         self._chunk = max(1, CAREFUL_NODES // nodes)
+
+    @property
+    def now(self) -> int:
+        """The present slot."""
+        return self.counted_from + self._core.slots()
 
     def run(self, slots: int) -> None:
         """Run so many slots.
@@ -143,6 +149,7 @@ class Stepping:
             KeyboardInterrupt: On Ctrl-C, between two slots; the simulation can go on from there.
             MemoryError: If there is no memory for longer histograms or queues.
         """
+        self._close_batch()
         self._clear()
         end = self.now + whole("slots", slots, 0)
         while self.now < end:
@@ -157,8 +164,9 @@ class Stepping:
     def reset(self) -> None:
         """Set all counts to zero, as after a warm-up; packets and queues stay."""
         waiting = self._core.totals().waiting
+        now = self.now
         self._core.reset()
-        self.counted_from = self.now
+        self.counted_from = now
         self.batches = Batches(waiting_before=waiting)
 
     def _call(self, end: int) -> None:
@@ -174,26 +182,22 @@ class Stepping:
 
     def _step(self, slots: int) -> None:
         try:
-            ran = self._advance(slots)
-        except BaseException:  # most often Ctrl-C, raised when the core had run the slots
-            self._ran(self.counted_from + self._core.slots() - self.now)
-            raise
-        self._ran(ran)
+            self._advance(slots)
+        finally:  # Ctrl-C is raised when the core has run the slots
+            self._close_batch()
+            self._collect()
 
-    def _ran(self, slots: int) -> None:
-        if slots == 0:
-            return
-        self.now += slots
-        if self.now - self.counted_from == self.batches.end:
+    def _close_batch(self) -> None:
+        # done anew before the next run if Ctrl-C comes in it: with a full batch that is not closed
+        # each step would have no slots, for ever
+        if self._core.slots() == self.batches.end:
             self.batches.close(self._core.totals().delivered, self._queued())
-        self._collect()
 
     def _queued(self) -> npt.ArrayLike:
         return ()
 
-    def _advance(self, slots: int) -> int:
+    def _advance(self, slots: int) -> None:
         self._core.run(slots)
-        return slots
 
     def _only_given(self, action: str) -> None:
         if self.offer.injection != "given":
@@ -285,5 +289,5 @@ class Simulation(Stepping):
 
     def _collect(self) -> None:
         if self.offer.injection == "given":
-            self._left.append(self.core.deliveries())
-            self._refused.append(self.core.refused())
+            left, refused = self.core.deliveries(), self.core.refused()
+            self._left, self._refused = [*self._left, left], [*self._refused, refused]
