@@ -118,7 +118,11 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
             return fail_as(VIC_ETIMEDOUT);
         }
     }
-    return wait_for_one(m, taker, deadline_after(m->card, timeout_ns));
+    int status = wait_for_one(m, taker, deadline_after(m->card, timeout_ns));
+    if (status == VIC_ECLOSED || status == VIC_EPEER) { /* the next look notices that, too */
+        atomic_store_explicit(&m->poll_ns, vic_time_ns(m->card) - POLL_NS, memory_order_relaxed);
+    }
+    return status;
 }
 
 static int vic_message_recv_call(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,

@@ -210,7 +210,8 @@ int main(int argc, char **argv)
     OK(vic_query_attr(card, &attr));
     if (!lives_on) {
         OK(vic_counter_set(card, 0, 1));
-        IS(vic_counter_wait(card, 0, attr.mode == 0 ? 60 * (uint64_t)SECOND : VIC_FOREVER), VIC_EPEER);
+        uint64_t timeout_ns = is(how, "exit") && atoi(where) == 0 ? SECOND : 60 * (uint64_t)SECOND; /* 0: nobody has died */
+        IS(vic_counter_wait(card, 0, attr.mode == 0 ? timeout_ns : VIC_FOREVER), VIC_EPEER);
         return 0;
     }
     return live(card, me);
