@@ -147,7 +147,8 @@ struct vic_attr {
  * After execve(2) the card can be opened again. If its owner was killed, what that was doing in FIFOs and in the barrier
  * has been undone.
  * VIC_EBUSY: the card is open, here or in another process that lives. VIC_ENOJOB: the job cannot be joined, for example because
- * its launcher is gone; vic_open_reason says why. VIC_ESYS: no memory. */
+ * its launcher is gone, or the vicrun --join that brought this program was killed before; vic_open_reason says why.
+ * VIC_ESYS: no memory. */
 VIC_API int vic_open(vic_t **card);
 
 /* Why the last vic_open of this thread failed, in one line; "" if it did not. Valid until its next vic_open. */

@@ -21,7 +21,10 @@
 static bool set_environment(const struct launch *launch, uint32_t card)
 {
     char job[64], mine[16], all[16];
-    snprintf(job, sizeof job, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
+    int length = snprintf(job, sizeof job, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
+    if (launch->place != 0) {
+        snprintf(job + length, sizeof job - (size_t)length, ":%u", launch->place);
+    }
     snprintf(mine, sizeof mine, "%u", card);
     snprintf(all, sizeof all, "%u", launch->job->config.cards);
     return timed_preload(launch) && pmi_environment(launch, card) && setenv("VIC_JOB", job, 1) == 0 && setenv("VIC_CARD", mine, 1) == 0 &&

@@ -328,6 +328,9 @@ int owners_due(struct launch *launch)
     for (uint32_t i = launch->job->first; i < launch->job->first + launch->job->here; i++) {
         struct child *child = &launch->child[i];
         owner_look(launch, i);
+        if (child->lost == PROGRAM_DIES) { /* who had not locked its seat yet has by now, or has left it */
+            joiner_gone(launch, i);
+        }
         if (child->vacant_ns != 0 && (now >= child->vacant_ns || !is_attended(launch, i))) {
             vacant_ended(launch, i);
         }

@@ -248,7 +248,7 @@ int join_job(const struct options *options)
     if (memory < 0) {
         return 1;
     }
-    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1, .writers = -1, .stats_fd = -1};
+    struct launch launch = {.options = options, .memory = memory, .joins = true, .place = answer.number, .core = -1, .writers = -1, .stats_fd = -1};
     launch.job = job_attach(memory, answer.nonce, &why);
     if (launch.job != NULL) {
         bool good = answer.card < launch.job->config.cards;

@@ -22,7 +22,7 @@ struct join {
     char version[20]; /* ask */
     uint32_t card;    /* ask: JOIN_ANY: any that is free; answer */
     uint32_t refused; /* answer: `text` has the reason */
-    uint32_t number;  /* of a signal; ended: the exit code (from the launcher: instead of 0), 128 + n for signal n */
+    uint32_t number;  /* answer: the place of the joiner (job.h); of a signal; ended: the exit code (from the launcher: instead of 0), 128 + n for signal n */
     uint32_t by_signal;
     uint32_t last;  /* ended: it was made to end, or cannot be run, so it must not be started again */
     uint64_t nonce; /* answer: of the job */

@@ -53,6 +53,7 @@ struct launch {
     uint32_t waiting; /* programs that are to be started again */
     uint32_t joiners;  /* programs that others have brought */
     bool joins;       /* vicrun --join: one program joins the job of another vicrun */
+    uint32_t place;   /* which it has there; 0: of the job's own programs */
     int socket;       /* at which they ask, -1: none */
     ino_t socket_inode;
     int pending[PENDING_MOST];

@@ -150,7 +150,8 @@ static bool answer(const struct launch *launch, int joiner, struct join *what)
 static bool is_taken(const struct launch *launch, uint32_t card)
 {
     const struct child *child = &launch->child[card];
-    return child->pidfd >= 0 || child->joiner >= 0 || child->restart_ns != 0;
+    return child->pidfd >= 0 || child->joiner >= 0 || child->restart_ns != 0 ||
+           seat_is_held(launch->job, card, atomic_load(&launch->job->card[card].seat)); /* by what its program has left */
 }
 
 /* The card that a joiner gets; if none, `text` gets the reason. */
@@ -185,9 +186,15 @@ static bool admit(struct launch *launch, int joiner, const struct join *ask)
     struct join reply = {.nonce = launch->job->nonce};
     reply.card = find_card(launch, ask, reply.text);
     reply.refused = reply.card == JOIN_ANY;
+    if (reply.refused) {
+        answer(launch, joiner, &reply);
+        return false;
+    }
     /* before the answer, after which the card may be opened at once */
-    bool ended = !reply.refused && card_runs_again(launch, reply.card);
-    if (!answer(launch, joiner, &reply) || reply.refused) {
+    bool ended = card_runs_again(launch, reply.card);
+    reply.number = atomic_fetch_add(&launch->job->card[reply.card].place, 1) + 1;
+    if (!answer(launch, joiner, &reply)) {
+        atomic_fetch_sub(&launch->job->card[reply.card].place, 1);
         if (ended) {
             card_has_ended(launch, reply.card);
         }
@@ -265,11 +272,12 @@ static int joiner_pidfd(const struct launch *launch, uint32_t card)
     return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* Who had joined was killed, and its program is about to be: the place is free when both have gone. Who is killed
- * hangs up a moment before its program is, which may still open the card. */
+/* Who had joined was killed, and its program is about to be: the place is free when both have gone. Who is killed hangs up
+ * a moment before its program is. Behind a shell that may live on: it cannot open the card any more. */
 static void joiner_lost(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
+    atomic_fetch_add(&launch->job->card[card].place, 1);
     if (child->restart_ns != 0) { /* it has no program just now */
         child->restart_ns = 0;
         launch->waiting--;
@@ -287,7 +295,8 @@ void joiner_gone(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
     uint64_t seat = atomic_load(&launch->job->card[card].seat);
-    pid_t owner = child->lost == JOINER_DIES ? seat_process(launch->job, card, seat) : 0;
+    pid_t owner = seat_process(launch->job, card, seat);
+    bool held = owner > 0 || (!launch->signalled && seat_is_held(launch->job, card, seat)); /* by one that is not seen here */
     if (child->pidfd >= 0) {
         close(child->pidfd);
     }
@@ -296,7 +305,7 @@ void joiner_gone(struct launch *launch, uint32_t card)
     if (child->pidfd >= 0 && seat_holder(launch->job, card) == owner) { /* behind a shell nobody else kills it */
         syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
     }
-    if (child->pidfd < 0) {
+    if (!held) {
         joiner_ended(launch, card, 128 + 9, true);
         child->lost = NOT_LOST;
     }

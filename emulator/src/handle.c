@@ -186,8 +186,10 @@ static uint32_t spins_for(uint32_t cards)
 
 /* Take the seat of a card that no handle of this process has: if this process is the owner, that was before execve. If
  * the owner has died without the launcher seeing it, undo what that left half done. `before` is the seat as it was.
- * VIC_EBUSY: another process, that still lives, has the card. VIC_ENOSPC: there is no room for that. */
-static int claim(struct job *job, uint32_t number, uint64_t *before)
+ * VIC_EBUSY: another process, that still lives, has the card. VIC_ENOSPC: there is no room for that. VIC_ENOJOB: the
+ * place is lost. The launcher first counts the place, then looks at the seat; this process does it the other way round, so
+ * that one of them sees the other. */
+static int claim(struct job *job, uint32_t number, uint32_t place, uint64_t *before)
 {
     struct card_shared *card = &job->card[number];
     uint32_t me = (uint32_t)getpid(), repairs = (uint32_t)job->shared->launcher;
@@ -196,11 +198,19 @@ static int claim(struct job *job, uint32_t number, uint64_t *before)
         for (; seat_owner(seat) == repairs && repairs != me && job_clock_ns() - begin_ns < REPAIR_NS; seat = atomic_load(&card->seat)) {
             sched_yield();
         }
+        if (atomic_load(&card->place) != place) {
+            return VIC_ENOJOB;
+        }
         if (seat_is_held(job, number, seat)) {
             return VIC_EBUSY;
         }
     } while (!atomic_compare_exchange_weak(&card->seat, &seat, seat_taken(seat, me)));
     STEP();
+    if (atomic_load(&card->place) != place) {
+        uint64_t taken = seat_taken(seat, me);
+        atomic_compare_exchange_strong(&card->seat, &taken, seat);
+        return VIC_ENOJOB;
+    }
     atomic_store(&card->closing, 0);
     seat_lock(job, number, seat_taken(seat, me));
     STEP();
@@ -306,7 +316,7 @@ static void note_exits(void)
     on_exit(note_exit, NULL);
 }
 
-int handle_open(struct job *job, uint32_t number, struct vic **handle)
+int handle_open(struct job *job, uint32_t number, uint32_t place, struct vic **handle)
 {
     uint64_t before;
     struct vic *card;
@@ -314,8 +324,8 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
     if (status != VIC_OK) {
         return status;
     }
-    status = claim(job, number, &before);
-    if (status != VIC_EBUSY) {
+    status = claim(job, number, place, &before);
+    if (status == VIC_OK || status == VIC_ENOSPC) {
         fill(card, job, number);
         status = status == VIC_OK ? card->ops->open(card) : status;
         if (status != VIC_OK) {

@@ -66,8 +66,8 @@ struct vic {
 /* What was never open, and what was forgotten, is closed: see slab.h. */
 enum handle_state { HANDLE_CLOSED = 0, HANDLE_OPEN = 1, HANDLE_CLOSES = 2 };
 
-/* Claim a card of an attached job and set up a handle. VIC_EBUSY, VIC_ESYS. */
-int handle_open(struct job *job, uint32_t card, struct vic **handle);
+/* Claim a card of an attached job and set up a handle. VIC_EBUSY, VIC_ESYS. VIC_ENOJOB: it is not of this place any more. */
+int handle_open(struct job *job, uint32_t card, uint32_t place, struct vic **handle);
 
 /* open.c. vic_open with these values for VIC_JOB, VIC_CARD and VIC_CARDS; cards NULL: not set. For programs that hold several
  * cards in one process, as the tests do. */

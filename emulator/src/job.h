@@ -3,7 +3,7 @@
  * The launcher makes it: a memfd, which has no name, so that nothing can be left behind and nobody can
  * attach who did not inherit it. Its size is sealed. The launcher holds a lock on its first byte (fcntl) as long as it
  * lives, and the owner of card N one on byte 1 + N; a process that has the descriptor asks for these locks. Programs inherit the descriptor over exec and find it by
- * VIC_JOB = "descriptor:nonce". Layout, each part at a multiple of 4096 bytes:
+ * VIC_JOB = "descriptor:nonce", for who joined "descriptor:nonce:place". Layout, each part at a multiple of 4096 bytes:
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
  *                       | timed mode only: timed/shared.h
@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 22, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 23, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -105,6 +105,7 @@ struct card_shared {
     _Alignas(LINE) _Atomic uint64_t seat; /* the process that has the card, see seat_owner */
     _Atomic uint64_t since;               /* when that process began, see seat.h */
     _Atomic uint32_t end;                 /* enum card_end of its program, by the launcher */
+    _Atomic uint32_t place;               /* who opens it must be of this place: the launcher counts who joined, and who was lost */
     _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet: 1, or CLOSING_FAILS + exit code */
     _Alignas(LINE) struct bell arrival;
     _Alignas(LINE) _Atomic uint64_t fifo_tail; /* functional/claims.h */

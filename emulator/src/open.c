@@ -42,27 +42,27 @@ static bool number(const char *text, int base, uint64_t most, uint64_t *value)
     return errno == 0 && *end == 0 && *value <= most;
 }
 
-/* "descriptor:nonce" */
-static bool parse_job(const char *text, int *fd, uint64_t *nonce)
+/* "descriptor:nonce" or "descriptor:nonce:place" */
+static bool parse_job(const char *text, uint64_t *fd, uint64_t *nonce, uint64_t *place)
 {
-    char first[16];
-    const char *colon = strchr(text, ':');
-    if (colon == NULL || (size_t)(colon - text) >= sizeof first) {
+    char copy[64], *rest = copy;
+    if (strlen(text) >= sizeof copy) {
         return false;
     }
-    memcpy(first, text, (size_t)(colon - text));
-    first[colon - text] = 0;
-    uint64_t value;
-    if (!number(first, 10, INT32_MAX, &value) || !number(colon + 1, 16, UINT64_MAX, nonce)) {
-        return false;
-    }
-    *fd = (int)value;
-    return true;
+    strcpy(copy, text);
+    const char *first = strsep(&rest, ":"), *second = strsep(&rest, ":");
+    *place = 0;
+    return number(first, 10, INT32_MAX, fd) && number(second, 16, UINT64_MAX, nonce) &&
+           (rest == NULL || number(rest, 10, UINT32_MAX, place));
 }
 
-static int open_card(struct job *job, uint32_t card, vic_t **handle)
+static int open_card(struct job *job, uint32_t card, uint32_t place, vic_t **handle)
 {
-    int status = handle_open(job, card, handle);
+    int status = handle_open(job, card, place, handle);
+    if (status == VIC_ENOJOB) {
+        return refuse(status, "the place of this program in the job is lost: the vicrun --join that brought it was killed, or "
+                              "another program has joined since");
+    }
     if (status == VIC_EBUSY) {
         return refuse(status, "the card is open, here or in another process");
     }
@@ -77,14 +77,13 @@ static int open_card(struct job *job, uint32_t card, vic_t **handle)
 
 int open_named(const char *job_text, const char *card_text, const char *cards_text, vic_t **handle)
 {
-    int fd;
-    uint64_t nonce, card, cards;
+    uint64_t fd, nonce, place, card, cards;
     const char *why;
-    if (!parse_job(job_text, &fd, &nonce)) {
+    if (!parse_job(job_text, &fd, &nonce, &place)) {
         return refuse(VIC_ENOJOB, "VIC_JOB is not 'descriptor:nonce' as the launcher sets it");
     }
     errno = 0;
-    struct job *job = job_attach(fd, nonce, &why);
+    struct job *job = job_attach((int)fd, nonce, &why);
     if (job == NULL) {
         return refuse(errno == ENOMEM ? VIC_ESYS : VIC_ENOJOB, why);
     }
@@ -100,7 +99,7 @@ int open_named(const char *job_text, const char *card_text, const char *cards_te
     if (!job_is_here(job, (uint32_t)card)) {
         return refuse(VIC_ENOJOB, "VIC_CARD is the number of a card of another host");
     }
-    return open_card(job, (uint32_t)card, handle);
+    return open_card(job, (uint32_t)card, (uint32_t)place, handle);
 }
 
 /* Did this program begin with VIC_JOB in its environment? Then it has removed it, to have a card of its own. */
@@ -163,7 +162,7 @@ static int open_usual(vic_t **card)
     }
     atomic_store(&alone, true);
     struct job *loopback = job_loopback();
-    return loopback != NULL ? open_card(loopback, 0, card) : refuse(VIC_ESYS, "no memory for the card");
+    return loopback != NULL ? open_card(loopback, 0, 0, card) : refuse(VIC_ESYS, "no memory for the card");
 }
 
 int vic_open(vic_t **card)

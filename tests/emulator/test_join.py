@@ -195,6 +195,38 @@ def test_a_guest_that_dies(serve, emulator, how, killed, starter):
         assert word in errors and "; the others go on" in errors
 
 
+@pytest.mark.parametrize("taken", [False, True])
+def test_who_has_lost_its_place_cannot_open_its_card(serve, emulator, place, taken):
+    """Behind a shell a program outlives its vicrun, and would open the card unawaited."""
+    opens = emulator.program("opens")
+    job = serve("-n", "1", opens, "wait", ":", "-", options=("--if-killed", "leave"))
+    late = f"(touch here; until test -e go; do sleep 0.02; done; {opens}; echo end) >said 2>&1"
+    guest = job.begin("sh", "-c", f"{late} & wait; true", card=1)
+    until(Path("here").exists, "the program")
+    guest.kill()
+    until(lambda: job.join(*SAY, "0", card=1) == (0, "1 of 2\n", ""), "card 1 to be free")
+    other = job.begin(opens, "wait", card=1) if taken else None
+    assert other is None or other.stdout.readline() == "0 \n"
+    Path("go").touch()
+    until(lambda: Path("said").read_text("utf-8").endswith("end\n"), "the program's end")
+    assert Path("said").read_text("utf-8").startswith("-7 ")  # VIC_ENOJOB
+    assert taken or job.join(*SAY, "0", card=1) == (0, "1 of 2\n", "")
+    assert job.end()[0] == 128 + 15
+
+
+def test_a_card_is_not_given_away_as_long_as_what_its_program_left_has_it(serve, emulator):
+    left = f"{emulator.program('opens')} wait & echo $$"
+    job = serve("-n", "1", "sh", "-c", left, ":", "-n", "1", "sleep", "100", ":", "-")
+    said = [job.process.stdout.readline() for _ in range(2)]
+    assert "0 \n" in said  # it is open
+    shell = next(int(line) for line in said if line != "0 \n")
+    until(lambda: not Path(f"/proc/{shell}").exists(), "the end of the shell")
+    code, _, errors = job.join(*SAY, "0", options=("--card", "0"))
+    assert (code, "card 0 has a program" in errors) == (1, True)
+    assert job.join(*SAY, "0") == (0, "2 of 3\n", "")
+    assert job.end()[0] == 128 + 15
+
+
 def test_a_guest_is_started_again_too(serve, tmp_path):
     job = serve("-n", "2", "-", options=("--if-killed", "restart"))
     lives = tmp_path / "lives"

@@ -44,7 +44,7 @@ struct job *cards_open(const struct job_config *config, vic_t **card)
     job->start_ns = 0;
     __atomic_store_n(&now_ns, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < config->cards; i++) {
-        CHECK(handle_open(job, i, &card[i]) == VIC_OK);
+        CHECK(handle_open(job, i, 0, &card[i]) == VIC_OK);
     }
     return job;
 }

@@ -153,7 +153,7 @@ static void begin(struct side *one)
         }
     }
     for (uint32_t i = 0; i < EACH; i++) {
-        CHECK(handle_open(job, job->first + i, &one->card[i]) == VIC_OK);
+        CHECK(handle_open(job, job->first + i, 0, &one->card[i]) == VIC_OK);
     }
 }
 

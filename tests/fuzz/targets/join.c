@@ -122,6 +122,7 @@ static void serve(struct input *in)
     uint32_t joiners = 0;
     for (uint32_t i = 0; i < ALL; i++) {
         joiners += child[i].joiner >= 0;
+        atomic_store(&launch.job->card[i].seat, 0); /* its number may be that of a process that lives */
         while (child[i].lost) { /* who brought it, then it */
             joiner_gone(&launch, i);
         }

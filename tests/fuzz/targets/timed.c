@@ -176,7 +176,7 @@ static void call(struct input *in)
     case 14: status = vic_compute_ns(card, take_word(in) % (UINT64_C(1) << 40)); break;
     default:
         CHECK(vic_close(card) == VIC_OK);
-        status = handle_open(job, 0, &card);
+        status = handle_open(job, 0, 0, &card);
         card = status == VIC_OK ? card : NULL;
     }
     CHECK(is_status(status));
@@ -198,7 +198,7 @@ static void open_all(void)
     all = coordinator_make(job, NULL, NULL);
     CHECK(all != NULL);
     patience = PATIENCE;
-    if (handle_open(job, 0, &card) != VIC_OK) {
+    if (handle_open(job, 0, 0, &card) != VIC_OK) {
         card = NULL;
     }
 }
