@@ -62,9 +62,14 @@ class Stream(Generic[Item]):
             return self._ready.popleft()  # received for a task that was cancelled
         return self._receive(timeout)
 
-    def _fetch(self, since_ns: int) -> None:
-        with contextlib.suppress(TimedOut), part_of_a_wait(since_ns):
-            self._ready.append(self._receive(SLICE_NS / 1e9))
+    def _fetch(self, since_ns: int, goes_on: Callable[[], bool]) -> None:
+        with part_of_a_wait(since_ns):
+            while True:
+                with contextlib.suppress(TimedOut):
+                    self._ready.append(self._receive(SLICE_NS / 1e9))
+                    return
+                if not goes_on():
+                    return
 
     def __iter__(self) -> Iterator[Item]:
         """Return an iterator that waits for each item."""
@@ -87,12 +92,21 @@ class Stream(Generic[Item]):
             except TimedOut:
                 since_ns = since_ns or time.monotonic_ns()
             if item is None:
-                try:  # other tasks may end the wait
-                    await loop.run_in_executor(None, self._fetch, since_ns if is_alone() else 0)
+                waiting = [is_alone()]  # else other tasks may end the wait
+
+                def goes_on(waiting: list[bool] = waiting) -> bool:
+                    return waiting == [True] and loop.is_running() and is_alone(loop)
+
+                try:
+                    await loop.run_in_executor(
+                        None, self._fetch, since_ns if waiting[0] else 0, goes_on
+                    )
                 except Closed:
                     return
                 except VicError as error:  # without the frames of the thread and of its pool
                     raise error.with_traceback(None) from None
+                finally:
+                    waiting.clear()
                 continue
             since_ns = 0
             count += 1

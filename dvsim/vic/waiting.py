@@ -67,9 +67,9 @@ def in_slices_of(call: Callable[[int], int], timeout_ns: int, timed: bool) -> in
     return status
 
 
-def is_alone() -> bool:
-    """Return whether the present task is the only one of its loop."""
-    return len(asyncio.all_tasks()) == 1
+def is_alone(loop: asyncio.AbstractEventLoop | None = None) -> bool:
+    """Return whether there is only one task in a loop; None: in the one that runs here."""
+    return len(asyncio.all_tasks(loop)) == 1
 
 
 @contextmanager

@@ -50,6 +50,7 @@ bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts,
     agent->job = job;
     agent->hosts = hosts;
     agent->host = host;
+    agent->launcher = -1;
     make_card(agent);
     agent->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     agent->peer = calloc(hosts->count, sizeof *agent->peer);

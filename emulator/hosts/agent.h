@@ -49,6 +49,8 @@ struct peer {
     uint32_t host, first, here;
     struct fid_ep *end;
     bool connected, hung_up, bye;
+    uint64_t lost_ns; /* when it hung up, or was given up; 0: it has not been, or what follows from that has been done */
+    char why[80];
     struct frame *frame;            /* FRAMES to be sent, then as many to receive into */
     struct frame *idle, *open;      /* of those to be sent: unused; being filled */
     struct frame *queue, **last;    /* filled, but libfabric had no room for them yet */
@@ -115,6 +117,7 @@ struct agent {
     const struct hosts *hosts;
     uint32_t host;
     uint64_t silence_ns;
+    int launcher; /* from which vicrun is heard; -1: none */
     struct vic card; /* stands in for the sender when packets are delivered */
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -181,6 +184,7 @@ void news_left(struct agent *agent, uint32_t card, uint32_t number);
 void news_opens(struct agent *agent, uint32_t card); /* it has been opened or left, so it is in no barrier */
 void news_end(struct agent *agent, uint32_t card, uint32_t end);
 void news_poison(struct agent *agent, uint32_t card);
+void news_over(struct job *job); /* without a death */
 bool news_pass(struct agent *agent);
 
 /* clocks.c: how far the clock of this host is from that of the first. clocks_measure begins to ask; clocks_measured is true

@@ -300,7 +300,7 @@ static bool take_record(struct agent *agent, struct peer *peer, const uint64_t *
         return theirs;
     case RECORD_POISON: news_poison(agent, card); return card < agent->job->config.cards;
     case RECORD_ROOM: return theirs && take_room(agent, card, n);
-    case RECORD_BYE: peer->bye = true; return true;
+    case RECORD_BYE: peer->bye = true; news_over(agent->job); return true; /* all programs have ended, or vicrun is gone */
     case RECORD_ASK_TIME: clocks_asked(peer, word[1]); return agent->host == 0;
     case RECORD_TIME: return peer->host == 0 && clocks_told(agent, word[1], word[2], word[3]);
     default: return false;

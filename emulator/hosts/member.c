@@ -124,6 +124,7 @@ static void is_alone(struct launch *launch)
     launch->signalled = true;
     launch->held = false;
     launch->code = launch->code != 0 ? launch->code : 1;
+    news_over(launch->job); /* before the programs are killed, which is no death of a card */
     close(launch->boss);
     launch->boss = -1;
     member_last_output(launch->member);
@@ -253,7 +254,8 @@ int member_due(struct launch *launch)
         member->ended_said = member_say(member, HOST_ENDED, &what, sizeof what);
         member->ended_ns = job_clock_ns();
     }
-    if (lost && ended && job_clock_ns() - member->ended_ns > (uint64_t)PATIENCE_MS * 1000000) {
+    bool over = atomic_load(&launch->job->shared->poison) == JOB_OVER; /* another host has heard that vicrun is gone, or of the end */
+    if ((lost || over) && ended && job_clock_ns() - member->ended_ns > (uint64_t)PATIENCE_MS * 1000000) {
         launch->held = false;
     }
     return ended ? 1000 : -1;

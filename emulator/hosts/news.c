@@ -109,6 +109,14 @@ void news_poison(struct agent *agent, uint32_t card)
     }
 }
 
+void news_over(struct job *job)
+{
+    uint32_t nobody = 0;
+    if (atomic_compare_exchange_strong(&job->shared->poison, &nobody, JOB_OVER)) {
+        bell_wake_all(job);
+    }
+}
+
 /* Sends a record that is at most one word longer than its head. False: there is no room now. */
 static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t card, uint32_t n, uint64_t value)
 {
@@ -187,7 +195,7 @@ bool news_pass(struct agent *agent)
     uint32_t poison = atomic_load(&agent->job->shared->poison);
     bool moved = false;
     for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
-        if (poison != 0 && !peer->poison_told) {
+        if (poison != 0 && poison != JOB_OVER && !peer->poison_told) {
             peer->poison_told = tell(agent, peer, RECORD_POISON, poison - 1, 0, 0);
             moved |= peer->poison_told;
         }

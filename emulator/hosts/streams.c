@@ -8,7 +8,7 @@
 #include "bell.h"
 
 enum { COMPLETIONS = 16, CONFIRM = WINDOW / 4, BEATS = 8 /* signs of life in the time after which a host is lost */,
-       SOON_NS = 20 * 1000 * 1000 };
+       SOON_NS = 20 * 1000 * 1000, AT_ONCE_NS = 100 * 1000 * 1000 };
 
 bool stream_begin(struct peer *peer)
 {
@@ -28,19 +28,29 @@ bool stream_begin(struct peer *peer)
     return true;
 }
 
-static void peer_lost(struct agent *agent, struct peer *peer, const char *why)
+static void peer_lost(struct peer *peer, const char *why)
 {
     if (peer->hung_up) {
         return;
     }
     peer->hung_up = true;
     fi_shutdown(peer->end, 0);
-    if (peer->bye || atomic_load(&agent->stop)) {
+    snprintf(peer->why, sizeof peer->why, "%s", why);
+    peer->lost_ns = job_clock_ns();
+}
+
+/* Its cards have died, unless the job has ended. If vicrun is killed, so are the agents that it has started, and this host
+ * may hear of that in any order: it takes a moment to see which it is. */
+static void bury(struct agent *agent, struct peer *peer)
+{
+    struct pollfd launcher = {.fd = agent->launcher, .events = POLLRDHUP};
+    peer->lost_ns = 0;
+    if (peer->bye || atomic_load(&agent->stop) || poll(&launcher, 1, 0) > 0 || atomic_load(&agent->job->shared->poison) == JOB_OVER) {
         return;
     }
     if (atomic_load(&agent->job->shared->poison) == 0) {
         fprintf(stderr, "vicrun: host %s: host %s %s: the job ends\n", agent->hosts->host[agent->host].name,
-                agent->hosts->host[peer->host].name, why);
+                agent->hosts->host[peer->host].name, peer->why);
     }
     atomic_store(&agent->lost, true);
     for (uint32_t i = 0; i < peer->here; i++) {
@@ -50,7 +60,7 @@ static void peer_lost(struct agent *agent, struct peer *peer, const char *why)
 }
 
 /* Give libfabric the frames that wait. Those for which it has no room now go on waiting. */
-static void hand_over(struct agent *agent, struct peer *peer)
+static void hand_over(struct peer *peer)
 {
     while (peer->queue != NULL && !peer->hung_up) {
         struct frame *frame = peer->queue;
@@ -59,7 +69,7 @@ static void hand_over(struct agent *agent, struct peer *peer)
             return;
         }
         if (status != 0) {
-            peer_lost(agent, peer, "cannot be reached any more");
+            peer_lost(peer, "cannot be reached any more");
             return;
         }
         peer->queue = frame->next;
@@ -93,7 +103,7 @@ static void go(struct agent *agent, struct peer *peer, struct frame *frame, bool
     peer->sent += counts;
     *peer->last = frame;
     peer->last = &frame->next;
-    hand_over(agent, peer);
+    hand_over(peer);
 }
 
 void stream_flush(struct agent *agent, struct peer *peer)
@@ -104,7 +114,7 @@ void stream_flush(struct agent *agent, struct peer *peer)
         peer->packets = NULL;
         go(agent, peer, frame, true);
     }
-    hand_over(agent, peer);
+    hand_over(peer);
 }
 
 /* Frames grow while full ones are confirmed soon: each costs both agents some time. Over a slow link they stay short, since
@@ -178,7 +188,7 @@ static void look_for_ends(struct agent *agent)
     }
     for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
         if (n > 0 && event == FI_SHUTDOWN && &peer->end->fid == entry.fid) {
-            peer_lost(agent, peer, "has hung up");
+            peer_lost(peer, "has hung up");
         }
     }
 }
@@ -190,6 +200,11 @@ void stream_keep_alive(struct agent *agent, uint64_t now_ns)
     bool slept = now_ns - agent->looked_ns > agent->silence_ns / 2;
     agent->looked_ns = now_ns;
     look_for_ends(agent);
+    for (struct peer *peer = NULL; (peer = next_peer(agent, peer)) != NULL;) {
+        if (peer->lost_ns != 0 && now_ns > peer->lost_ns + AT_ONCE_NS) {
+            bury(agent, peer);
+        }
+    }
     for (struct peer *peer = NULL; (peer = next_living(agent, peer)) != NULL;) {
         if (now_ns - peer->spoke_ns > beat_ns) {
             send_head(agent, peer);
@@ -200,7 +215,7 @@ void stream_keep_alive(struct agent *agent, uint64_t now_ns)
         if (peer->heard_ns != 0 && now_ns - peer->heard_ns > agent->silence_ns && now_ns > peer->heard_ns) {
             char why[80];
             snprintf(why, sizeof why, "has not been heard of for %.0f ms", (double)agent->silence_ns / 1e6);
-            peer_lost(agent, peer, why);
+            peer_lost(peer, why);
         }
     }
 }
@@ -223,9 +238,9 @@ static void frame_came(struct agent *agent, struct frame *frame, size_t bytes)
     }
     peer->came += good && frame->word[2] != 0;
     if (!good) {
-        peer_lost(agent, peer, "sends what no agent sends");
+        peer_lost(peer, "sends what no agent sends");
     } else if (!peer->hung_up && fi_recv(peer->end, frame->word, sizeof frame->word, NULL, 0, frame) != 0) {
-        peer_lost(agent, peer, "cannot be heard any more");
+        peer_lost(peer, "cannot be heard any more");
     }
 }
 
@@ -233,7 +248,7 @@ static void completion_failed(struct agent *agent)
 {
     struct fi_cq_err_entry error = {0};
     if (fi_cq_readerr(agent->done, &error, 0) > 0 && error.op_context != NULL) {
-        peer_lost(agent, ((struct frame *)error.op_context)->peer, "has hung up");
+        peer_lost(((struct frame *)error.op_context)->peer, "has hung up");
     }
 }
 

@@ -124,6 +124,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     if (head == NULL || head->bytes != options->hosts.count * sizeof own) {
         return false; /* something went wrong on another host, which has been said there */
     }
+    agent->launcher = member->from;
     bool good = fabric_connect(agent, (const void *)(head + 1), member->from);
     message_next(&member->said);
     launch->writers = writers_open(); /* before there are threads that say something */

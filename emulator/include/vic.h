@@ -46,7 +46,8 @@
  *                          (--if-killed leave, restart), the death counts as if the program had closed its card;
  *                          vic_peer_opens shows it.
  *             VIC_ECLOSED  Another thread closed this card, or the job has ended: the launcher is gone (a wait with
- *                          timeout 0 notices this within 20 ms), or the programs of all other cards have ended
+ *                          timeout 0 notices this within 20 ms; what ends with it, as other hosts and their
+ *                          programs, has not died), or the programs of all other cards have ended
  *                          and no process that they started has one of these cards open. vic_error_detail says
  *                          which of these it was, and what the counter reads that was waited for.
  *             A handled signal or a fork ends no wait. vic_close waits for the packets of its own card, see there.
@@ -191,7 +192,8 @@ VIC_API void vic_relax(vic_t *card);
 
 /* Say that the waits of this thread from here on are parts of one wait without end, which began at since_ns of
  * CLOCK_MONOTONIC; 0: they are waits of their own again. For programs that look for signals or other work between short
- * waits, as Python does: the launcher then knows what they wait for, and for how long. cost: none. */
+ * waits, as Python does: the launcher then knows what they wait for, and for how long. From a slice that has timed out until
+ * the next one, or until this is called again, the thread is taken to wait. cost: none. */
 VIC_API void vic_wait_slices(uint64_t since_ns);
 
 /* ---- packets -------------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "functional/claims.h"
 #include "launcher.h"
 
-enum { BETWEEN_MS = 10 };
+enum { BETWEEN_MS = 40 };
 
 /* Words in the surprise FIFO of a card: of the one in shared memory, or of what its host sees in model time. */
 static uint64_t fifo_depth(const struct job *job, uint32_t number, const struct card_look *look)
@@ -93,20 +93,30 @@ static void look_at(const struct launch *launch, uint32_t card, struct card_look
     look->free = launch->options->serve != NULL && child->pidfd < 0 && child->joiner < 0;
 }
 
-void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look)
+void look_again(const struct launch *launch, uint32_t first, uint32_t cards, struct card_look *look)
 {
     bool missing = true;
-    for (int tries = 0; missing && tries < (patiently ? BETWEEN_MS : 1); tries++) {
-        if (tries > 0) {
-            usleep(1000);
-        }
+    for (int ms = 0; missing && ms < BETWEEN_MS; ms++) {
         missing = false;
         for (uint32_t i = 0; i < cards; i++) {
-            if (tries == 0 || (look[i].away == AWAY_NOT && look_longest(&look[i]) == NULL)) {
+            if (look[i].away == AWAY_NOT && look_longest(&look[i]) == NULL) {
                 look_at(launch, first + i, &look[i]);
+                missing = true;
             }
-            missing |= look[i].away == AWAY_NOT && look_longest(&look[i]) == NULL;
         }
+        if (missing) {
+            usleep(1000);
+        }
+    }
+}
+
+void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look)
+{
+    for (uint32_t i = 0; i < cards; i++) {
+        look_at(launch, first + i, &look[i]);
+    }
+    if (patiently) {
+        look_again(launch, first, cards, look);
     }
 }
 

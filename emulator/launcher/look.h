@@ -56,9 +56,10 @@ static inline const char *wait_text(uint32_t kind)
 struct launch;
 struct options;
 
-/* look.c. Looks at some cards. patiently: a card that waits for nothing is looked at for 10 ms, as a wait may come in
- * slices. */
+/* look.c. Looks at some cards. look_again: at those that wait for nothing, for 40 ms at most, as a wait may come in slices.
+ * patiently: with that. */
 void look_cards(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently, struct card_look *look);
+void look_again(const struct launch *launch, uint32_t first, uint32_t cards, struct card_look *look);
 
 /* The same of all of them, in memory of their own; NULL: there is none. */
 struct card_look *looks_new(const struct launch *launch, uint32_t first, uint32_t cards, bool patiently);

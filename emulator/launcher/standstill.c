@@ -242,7 +242,7 @@ int standstill_due(struct launch *launch)
     struct card_look *look = looks_new(launch, 0, cards, false);
     int ms = look != NULL ? standstill_judge(&launch->still, look, cards, job_time_ns(launch->job), before) : LOOK_MS;
     if (before[0] != 0) {
-        look_cards(launch, 0, cards, true, look);
+        look_again(launch, 0, cards, look); /* the others wait, whatever they do by now */
         report_waits(look, cards, job_time_ns(launch->job), before);
     }
     free(look);

@@ -419,6 +419,7 @@ static void after_fork(void)
 static void in_child(void)
 {
     handles = closed = NULL;
+    wait_forked();
     marks = call_mark.linked ? &call_mark : NULL; /* of the other threads nothing is left */
     call_mark.next = NULL;
     slab_forget(&slab);

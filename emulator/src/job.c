@@ -221,6 +221,10 @@ bool job_orphaned(struct job *job)
     if (atomic_load_explicit(&job->orphaned, memory_order_relaxed)) {
         return true;
     }
+    if (atomic_load(&job->shared->poison) == JOB_OVER) {
+        atomic_store_explicit(&job->orphaned, true, memory_order_relaxed);
+        return true;
+    }
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE); /* of the last tick: a quarter of the price */
     if (now_ns - atomic_load_explicit(&job->looked_ns, memory_order_relaxed) < LOOK_NS) {
         return false;

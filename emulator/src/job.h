@@ -82,6 +82,8 @@ struct bell {
 
 enum card_end { CARD_RUNS = 0, CARD_ENDED = 1, CARD_DIED = 2 };
 
+#define JOB_OVER UINT32_MAX /* over hosts: the launcher of them all is gone, and nobody had died before */
+
 enum { CLOSING_FAILS = 256 }; /* the process exits with another code than 0, and has not closed its card */
 
 enum card_stat {
@@ -128,7 +130,7 @@ struct job_shared {
     uint64_t start_ns; /* CLOCK_MONOTONIC */
     int32_t launcher;  /* process */
     struct job_config config;
-    _Alignas(LINE) _Atomic uint32_t poison; /* 1 + the card that died first */
+    _Alignas(LINE) _Atomic uint32_t poison; /* 1 + the card that died first; or JOB_OVER */
     _Atomic uint32_t ended;                 /* cards whose program has ended well */
     _Alignas(LINE) _Atomic uint64_t barrier; /* functional/claims.h */
     struct bell released;

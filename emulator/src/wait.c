@@ -28,8 +28,31 @@ _Thread_local uint32_t cancel_layers;
 _Thread_local struct wait_whole wait_whole;
 _Thread_local uint64_t wait_slices_ns;
 
+/* What the last slice of this thread waited for, which the next one goes on with: it stays written down in between. */
+static _Thread_local struct card_wait *kept;
+
+static void free_note(struct card_wait *mine)
+{
+    atomic_store(&mine->since_ns, UINT64_MAX); /* as long as the next one is not complete */
+    atomic_store(&mine->kind, WAIT_NOTHING);
+}
+
+static void free_kept(void)
+{
+    if (kept != NULL) {
+        free_note(kept);
+        kept = NULL;
+    }
+}
+
+void wait_forked(void)
+{
+    kept = NULL; /* it is the parent's */
+}
+
 void vic_wait_slices(uint64_t since_ns)
 {
+    free_kept();
     wait_slices_ns = since_ns;
 }
 
@@ -54,8 +77,9 @@ bool wait_is_alone(const struct vic *card)
 static int reason_to_stop(struct vic *card, const struct wait *wait)
 {
     const struct job_shared *shared = card->job->shared;
-    if (atomic_load(&shared->poison) != 0) {
-        return VIC_EPEER;
+    uint32_t poison = atomic_load(&shared->poison);
+    if (poison != 0) {
+        return poison == JOB_OVER ? VIC_ECLOSED : VIC_EPEER;
     }
     if (handle_closed(card)) {
         return VIC_ECLOSED;
@@ -153,16 +177,24 @@ static void note_sleep(struct vic *card, uint32_t kind, uint64_t counters)
 struct card_wait *wait_note(struct vic *card, const struct wait *wait, uint64_t start_ns)
 {
     bool whole = wait_whole.kind != WAIT_NOTHING;
-    note_sleep(card, whole ? wait_whole.kind : wait->kind, wait->counters);
+    uint32_t kind = whole ? wait_whole.kind : wait->kind, dest = whole ? wait_whole.dest : wait->dest;
+    uint64_t counters = whole ? 0 : wait->counters, words = whole ? 0 : wait->words;
+    bool same = kept != NULL && kept >= card->me->wait && kept < card->me->wait + WAITS && atomic_load(&kept->kind) == kind &&
+                atomic_load(&kept->dest) == dest && atomic_load(&kept->counters) == counters && atomic_load(&kept->words) == words;
+    if (same) {
+        return kept;
+    }
+    free_kept();
+    note_sleep(card, kind, wait->counters);
     for (int i = 0; i < WAITS; i++) {
         struct card_wait *mine = &card->me->wait[i];
         uint32_t free = WAIT_NOTHING;
         if (atomic_load(&mine->kind) == free &&
-            atomic_compare_exchange_strong(&mine->kind, &free, whole ? wait_whole.kind : wait->kind)) {
+            atomic_compare_exchange_strong(&mine->kind, &free, kind)) {
             STEP();
-            atomic_store(&mine->dest, whole ? wait_whole.dest : wait->dest);
-            atomic_store(&mine->counters, whole ? 0 : wait->counters);
-            atomic_store(&mine->words, whole ? 0 : wait->words);
+            atomic_store(&mine->dest, dest);
+            atomic_store(&mine->counters, counters);
+            atomic_store(&mine->words, words);
             atomic_store(&mine->since_ns, since(card, mine, whole ? wait_whole.since_ns : start_ns));
             return mine;
         }
@@ -172,7 +204,9 @@ struct card_wait *wait_note(struct vic *card, const struct wait *wait, uint64_t 
 
 void wait_forget(struct vic *card, struct card_wait *mine, int status)
 {
-    if (mine != NULL) {
+    bool goes_on = mine != NULL && status == VIC_ETIMEDOUT && wait_slices_ns != 0;
+    kept = goes_on ? mine : kept == mine ? NULL : kept;
+    if (mine != NULL && !goes_on) {
         note_sleep(card, atomic_load(&mine->kind), atomic_load(&mine->counters));
         last.card = status == VIC_ETIMEDOUT ? card : NULL;
         last.kind = atomic_load(&mine->kind);
@@ -181,8 +215,7 @@ void wait_forget(struct vic *card, struct card_wait *mine, int status)
         last.words = atomic_load(&mine->words);
         last.since_ns = atomic_load(&mine->since_ns);
         last.ended_ns = job_time_ns(card->job);
-        atomic_store(&mine->since_ns, UINT64_MAX); /* as long as the next one is not complete */
-        atomic_store(&mine->kind, WAIT_NOTHING);
+        free_note(mine);
     }
 }
 
@@ -225,7 +258,7 @@ static int fail_wait(const struct vic *card, const struct wait *wait, int status
     }
     uint32_t dead = status == VIC_EPEER ? atomic_load(&card->job->shared->poison) : 0;
     return status != VIC_EPEER ? fail_as(status)
-           : dead != 0         ? fail_dead(dead - 1)
+           : dead - 1 < card->cards ? fail_dead(dead - 1)
                                : fail(status, "the program of a card that this waits for has ended");
 }
 

@@ -31,6 +31,7 @@ struct wait {
  * it is waited for no longer. */
 struct card_wait *wait_note(struct vic *card, const struct wait *wait, uint64_t start_ns);
 void wait_forget(struct vic *card, struct card_wait *noted, int status);
+void wait_forked(void); /* in the child, whose parent goes on with the wait of this thread */
 
 /* VIC_OK, VIC_ETIMEDOUT, VIC_EPEER, VIC_ECLOSED as vic.h says. */
 int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns);

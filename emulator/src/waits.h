@@ -2,7 +2,8 @@
  *
  * A wait is written down when it first sleeps, so those that end soon cost nothing. A call of vic_message, vic_client or a
  * team waits in many short waits of the card: it says by wait_whole what the thread is in as a whole. A program that waits
- * in slices, to look at something else in between, as all in Python do, goes on with the same wait.
+ * in slices, to look at something else in between, as all in Python do, goes on with the same wait: if it says so
+ * (vic_wait_slices) that stays written down between two of them, however long that takes on a busy machine.
  */
 #ifndef VIC_WAITS_H
 #define VIC_WAITS_H

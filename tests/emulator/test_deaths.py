@@ -134,6 +134,10 @@ def test_a_process_lives_without_its_first_thread(steps, mode):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def looks(said):
+    return said.exists() and said.read_text() == "looks\n"
+
+
 VICTIMS = {"launcher": ENDED, "agent": DIED, "shell": DIED}
 """Who is killed, and what cards say then that had nothing to do with it."""
 BETWEEN = "echo $$ >{1}/shell.$VIC_CARD; {0} shortly >{1}/said.$VIC_CARD & wait; true"
@@ -159,11 +163,7 @@ def test_waits_end_when_somebody_above_the_program_dies(steps, victim, mode, tmp
     said = [tmp_path / f"said.{card}" for card in range(3)]
     with subprocess.Popen([*vicrun, "sh", "-c", script], env=env, stderr=subprocess.PIPE) as job:
         try:
-            until(
-                lambda: all(one.exists() and one.read_text() == "looks\n" for one in said),
-                "cards",
-                30,
-            )
+            until(lambda: all(map(looks, said)), "cards", 30)
             shell = (tmp_path / "shell.2").read_text()
             above = Path(f"/proc/{int(shell)}/stat").read_text().rsplit(")", 1)[1].split()[1]
             os.kill(
@@ -179,6 +179,30 @@ def test_waits_end_when_somebody_above_the_program_dies(steps, victim, mode, tmp
         f"looks\n{VICTIMS[victim]}\n{VICTIMS[victim]}\n"
     ] * 2
     assert list(room.iterdir()) == []
+
+
+@pytest.mark.parametrize("far", ["localhost:2", "127.0.0.1:1", "both"])
+def test_what_ends_with_the_launcher_has_not_died(steps, far, tmp_path):
+    """A far agent is not killed with it, as behind ssh, but finds that it has hung up."""
+    need(steps, "hosts")
+    reach, mark = tmp_path / "reach", f"DEATHS_MARK={os.getpid()}-{time.monotonic_ns()}"
+    near = {"localhost:2": "127.0.0.1", "127.0.0.1:1": "localhost"}.get(far, "none")
+    reach.write_text(
+        f'#!/bin/sh\nhost=$1\nshift\ntest $host = {near} || far="setsid -fw"\nexec $far "$@"\n'
+    )
+    reach.chmod(0o755)
+    options = [*MODES["hosts"][:2], "--launch-with", f"{reach} {{host}}"]
+    vicrun = [steps.prefix / "bin" / "vicrun", *SMALL, *options, "--"]
+    said = [tmp_path / f"said.{card}" for card in range(3)]
+    script = "trap '' TERM; " + BETWEEN.format(steps.program("looker"), tmp_path)
+    env = {**os.environ, **dict([mark.split("=")])}
+    with subprocess.Popen([*vicrun, "sh", "-c", script], env=env) as job:
+        try:
+            until(lambda: all(map(looks, said)), "cards", 30)
+        finally:
+            job.kill()
+    assert gone(mark, "environ")
+    assert {line for one in said for line in one.read_text().splitlines()} == {"looks", ENDED}
 
 
 def test_who_is_not_waited_for_is_dead(steps):

@@ -1,7 +1,9 @@
 /* What stands still, and what only has nothing to do. The argument: "server", cards that wait for whatever somebody sends,
  * while the last one is elsewhere; "deadlock", one that looks round again and again, and others that wait for each other;
  * "nobody", all wait for whatever somebody sends; "message", one sends to the last, which is elsewhere;
- * "slices", all wait for each other in slices, as Python does. */
+ * "slices", all wait for each other in slices; "announced", likewise, or receive, with long pauses between slices, which they
+ * have announced, as Python does that gets no core. */
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -43,6 +45,27 @@ static void take(vic_t *card)
     vic_fifo_wait(card, &word, 1, 1, &n, VIC_FOREVER);
 }
 
+static void pause_between(void)
+{
+    nanosleep(&(struct timespec){0, 400 * 1000 * 1000}, NULL);
+}
+
+static void announced(vic_t *card, uint32_t me)
+{
+    struct timespec now;
+    vic_message_t *messages;
+    char text[512];
+    size_t bytes;
+    int status = VIC_ETIMEDOUT;
+    OK(vic_message_open(card, NULL, &messages));
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    vic_wait_slices((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    for (; status == VIC_ETIMEDOUT; pause_between()) {
+        status = me == 0 ? vic_message_recv(messages, NULL, text, sizeof text, &bytes, 1000 * 1000)
+                         : vic_counter_wait(card, MINE, 1000 * 1000);
+    }
+}
+
 int main(int argc, char **argv)
 {
     vic_t *card;
@@ -62,6 +85,8 @@ int main(int argc, char **argv)
     } else if (strcmp(argv[1], "slices") == 0) {
         while (vic_counter_wait(card, MINE, 50 * 1000 * 1000) == VIC_ETIMEDOUT) {
         }
+    } else if (strcmp(argv[1], "announced") == 0) {
+        announced(card, self.me);
     } else if (strcmp(argv[1], "deadlock") == 0) {
         self.me == 0 ? receive(card, 100 * 1000 * 1000) : (void)vic_counter_wait(card, MINE, VIC_FOREVER);
     } else if (self.me == 0) {
