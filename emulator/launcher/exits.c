@@ -308,7 +308,12 @@ void owner_look(struct launch *launch, uint32_t card)
     if (owner == 0 || direct) {
         return;
     }
-    if (seat_is_held(launch->job, card, seat)) {
+    bool held = seat_is_held(launch->job, card, seat);
+    if (!seat_is_known(launch->job, card, seat) && (held || (child->pidfd >= 0 && child->doubted != seat))) {
+        child->doubted = seat; /* until the next look */
+        return;
+    }
+    if (held) {
         child->owner = seat_process(launch->job, card, seat);
         child->owner_fd = open_process(child->owner);
         child->owner_seat = seat;

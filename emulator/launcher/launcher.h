@@ -32,6 +32,7 @@ struct child {
     int owner_fd; /* its pidfd, -1: none */
     pid_t owner;
     uint64_t owner_seat;
+    uint64_t doubted; /* a seat whose owner was not known at the last look: it was just taken */
     int owner_code; /* of the last one that ended without closing: its exit code, -1: not known, it may have been killed */
     uint64_t vacant_ns; /* until then it may be started again by what started it, job_clock_ns; 0: none has died */
     uint32_t vacant_opens; /* it has come back when the card was opened more often */

@@ -79,8 +79,8 @@ void seat_lock(const struct job *job, uint32_t card, uint64_t seat)
     struct flock lock = lock_of(card, F_WRLCK);
     int before = cancel_off();
     process_stat(getpid(), &stat);
+    fcntl(job_descriptor(job), F_SETLK, &lock); /* first: in a PID namespace of its own its number is of another process, too */
     atomic_store(&job->card[card].since, (uint64_t)seat_opens(seat) << BEGAN_BITS | (stat.began & BEGAN));
-    fcntl(job_descriptor(job), F_SETLK, &lock);
     cancel_back(before);
 }
 
@@ -90,12 +90,21 @@ void seat_unlock(const struct job *job, uint32_t card)
     fcntl(job_descriptor(job), F_SETLK, &lock);
 }
 
+static bool is_since(uint64_t since, uint64_t seat)
+{
+    return (seat_opens(seat) & (UINT32_MAX >> (BEGAN_BITS - 32))) == since >> BEGAN_BITS;
+}
+
+bool seat_is_known(const struct job *job, uint32_t card, uint64_t seat)
+{
+    return is_since(atomic_load(&job->card[card].since), seat) || seat_holder(job, card) >= 0;
+}
+
 static bool owner_lives(const struct job *job, uint32_t card, uint64_t seat)
 {
     uint64_t since = atomic_load(&job->card[card].since);
-    bool known = (seat_opens(seat) & (UINT32_MAX >> (BEGAN_BITS - 32))) == since >> BEGAN_BITS;
     pid_t owner = (pid_t)seat_owner(seat);
-    return owner > 0 && owner != getpid() && process_lives(owner, known ? since & BEGAN : 0);
+    return owner > 0 && owner != getpid() && process_lives(owner, is_since(since, seat) ? since & BEGAN : 0);
 }
 
 bool seat_is_held(const struct job *job, uint32_t card, uint64_t seat)

@@ -19,6 +19,9 @@ void seat_unlock(const struct job *job, uint32_t card);
 /* Another process has the seat, and lives. */
 bool seat_is_held(const struct job *job, uint32_t card, uint64_t seat);
 
+/* False: who has the seat has just taken it, and its number may still be that of a process that has nothing to do with it. */
+bool seat_is_known(const struct job *job, uint32_t card, uint64_t seat);
+
 /* Its number as this process sees it; 0: it does not live, or is not seen here. */
 pid_t seat_process(const struct job *job, uint32_t card, uint64_t seat);
 

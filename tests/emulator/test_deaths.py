@@ -223,5 +223,6 @@ def test_processes_in_namespaces_of_their_own_have_the_same_number(steps):
     script = f"test $VIC_CARD = 1 || exec {life} thread; {life} once send 20; exec {life} thread"
     done = run(steps, "functional", "sh", "-c", script)
     assert done.returncode == 0, done.stderr
-    done = run(steps, "functional", "sh", "-c", f"{life} once put 1000; true")
-    assert (done.returncode != 0, "FAILED" in done.stderr) == (True, False)
+    for _ in range(8):  # the launcher may look at any moment of an opening
+        done = run(steps, "functional", "sh", "-c", f"{life} once put 1000; true")
+        assert (done.returncode != 0, "FAILED" in done.stderr) == (True, False)

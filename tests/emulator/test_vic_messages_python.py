@@ -187,7 +187,7 @@ def test_a_cancelled_task_loses_nothing(messages):
 
 def test_what_was_received_for_a_cancelled_task_goes_into_a_buffer_too(messages):
     messages.send(0, b"kept")
-    messages._fetch(0)  # as the thread of a task does that is cancelled meanwhile
+    messages._fetch(0, bool)  # as the thread of a task does that is cancelled meanwhile
     with pytest.raises(vic.NoSpace, match="capacity=3, bytes=4"):
         messages.recv_into(bytearray(3))
     buffer = bytearray(8)
