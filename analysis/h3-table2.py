@@ -10,7 +10,7 @@ import pandas as pd
 from house import REPLICATIONS, SCALE, Text, claims
 
 import dvsim
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 from dvsim.scenario.find import reference_root
 from dvsim.study.number_text import four_digits
 
@@ -58,11 +58,10 @@ Text("\n".join(f"- **{finding.strength}**: {finding.what}. {finding.evidence[0]}
 # %%
 lines = {}
 for size in (256, 131072):
-    estimates = runs[size].estimates()
-    value = estimates.set_index(["column", "reading", "statistic"])["value"]
+    found = runs[size].by_metric
     for statistic in ("mean", "std"):
         at = {
-            reading: [value[run, reading, statistic] for run in ("r1", "r2")]
+            reading: [found[run, 0, f"{reading}.{statistic}"].value for run in ("r1", "r2")]
             for reading in ("pieces", "messages")
         }
         row = table2[(table2["message_bytes"] == size) & (table2["statistic"] == statistic)].iloc[0]
@@ -103,10 +102,13 @@ columns = columns.set_index(["message_bytes", "run"])["value"]
 amqp = table2[table2["statistic"] == "std"].set_index("message_bytes")[["rabbit_r1", "rabbit_r2"]]
 
 
-def spreads(run: dvsim.Run) -> list[float]:
+def spreads(run: dvsim.Result) -> list[float]:
     """Return, for r1 and r2, the spread in pieces over that in messages."""
-    value = run.estimates().set_index(["reading", "statistic", "column"])["value"].sort_index()
-    return [value["pieces", "std", c] / value["messages", "std", c] for c in ("r1", "r2")]
+    found = run.by_metric
+    pieces, messages = (
+        [found[c, 0, f"{name}.std"].value for c in ("r1", "r2")] for name in ("pieces", "messages")
+    )
+    return [one / other for one, other in zip(pieces, messages, strict=True)]
 
 
 ratios = {

@@ -7,7 +7,6 @@
 # the scenarios, before anything is compared.
 
 # %%
-from dataclasses import asdict
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,9 +25,9 @@ from house import (
 )
 
 import dvsim
-from dvsim.evidence.published.goals import goals
+from dvsim.evidence.goals import goals
 from dvsim.scenario.find import reference_root
-from dvsim.study.summary import column_rates, column_samples, moving_average
+from dvsim.table.samples import column_rates, column_samples, moving_average
 
 PUBLISHED = (8, 256, 2048, 8192, 131072)
 KINDS = {"data-vortex": "dv", "fdr-ipoib": "fdr"}
@@ -82,7 +81,7 @@ runs = {
     for transport, kind in KINDS.items()
 }
 validation = dvsim.validate(*runs.values())
-rows = pd.DataFrame(map(asdict, validation.rows))
+rows = validation.rows
 ORDER = ("min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 
 figure, panels = plt.subplots(2, 5, figsize=(13, 6.5), sharey="row")
@@ -155,25 +154,20 @@ section(131072)
 
 # %%
 reached = goals(validation, [run.scenario for run in runs.values()])
-pd.DataFrame(map(asdict, reached.table)).assign(
-    met=["yes" if one.met else "no" for one in reached.table]
-)
+reached.table.assign(met=reached.table["met"].map({True: "yes", False: "no"}))
 
 # %%
-printed = {column.published_column: column.passed for column in validation.columns}
-messages = {
-    column.published_column: column.passed
-    for column in validation.columns_as_messages
-    if column.scenario.startswith("h3/dv")
-}
+columns = validation.columns
+whole = columns[(columns["reading"] == "as messages") & columns["scenario"].str.startswith("h3/dv")]
+printed = validation.printed().set_index("published_column")["passed"].to_dict()
+messages = whole.set_index("published_column")["passed"].to_dict()
 vortex = {name: printed[name] for name in messages}
 assert sum(printed.values()) >= 15, f"columns no longer reproduced: {printed}"
 assert sum(vortex.values()) >= 6, f"Data Vortex columns no longer reproduced: {vortex}"
-assert not any(
-    messages[column.published_column]
-    for column in validation.columns_as_messages
-    if column.scenario in ("h3/dv-2048", "h3/dv-8192", "h3/dv-131072")
-), "columns agree as messages by now: rethink the reading"
+large = ["h3/dv-2048", "h3/dv-8192", "h3/dv-131072"]
+assert not whole["passed"][whole["scenario"].isin(large)].any(), (
+    "columns agree as messages by now: rethink the reading"
+)
 Text(
     "By the declared tolerances of mean, share of empty intervals and quantiles, "
     f"{sum(printed.values())} of {len(printed)} columns are reproduced. Of the "
@@ -197,7 +191,13 @@ for axes, size in zip(panels, PUBLISHED, strict=True):
     for transport in KINDS:
         run = runs[transport, size]
         column = run.scenario.probe.columns["r1"]
-        _, part = next(iter(column_samples(run.samples[run.samples["replication"] == 1], column)))
+        _, part = next(
+            iter(
+                column_samples(
+                    run.sides["samples"][run.sides["samples"]["replication"] == 1], column
+                )
+            )
+        )
         rates = column_rates(part, "pieces" if transport == "data-vortex" else "messages")
         smooth = moving_average(rates[rates > 0], 50 if transport == "data-vortex" else 10)
         axes.plot(np.linspace(0, 1, smooth.size), smooth, color=TRANSPORTS[transport], linewidth=1,
@@ -220,11 +220,9 @@ claims(validation, *RATES)
 
 # %%
 figure, axes = plt.subplots(figsize=(7.5, 3))
-bounds = {column.scenario: column.empty_bounds for column in validation.columns}
-shares = {
-    size: [c.empty_share for c in validation.columns if c.scenario == f"h3/dv-{size}"]
-    for size in PUBLISHED
-}
+by_scenario = validation.printed().groupby("scenario")
+bounds = dict(by_scenario[["empty_low", "empty_high"]].last().T.items())
+shares = {size: by_scenario.get_group(f"h3/dv-{size}")["empty_share"] for size in PUBLISHED}
 axes.plot(PUBLISHED, [np.mean(found) for found in shares.values()], "_",
           color=TRANSPORTS["data-vortex"],
           markersize=22, markeredgewidth=2, label="simulated")  # fmt: skip

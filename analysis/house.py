@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from dvsim.report.figure_svg import STYLE
 from dvsim.study.number_text import four_digits
+from dvsim.view.figure import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +36,15 @@ INK = "#222222"
 TRANSPORTS = {"data-vortex": BLUE, "fdr-ipoib": VERMILION}
 
 plt.rcParams.update(
-    STYLE
-    | {  # for a page, not for a column of a paper
+    {
+        "svg.hashsalt": "dvsim",
+        "svg.fonttype": "none",  # text stays text: it can be searched
+        "font.family": "sans-serif",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "0.9",
+        "legend.frameon": False,
         "figure.figsize": (7.5, 4.0),
         "figure.constrained_layout.use": True,
         "axes.axisbelow": True,

@@ -31,7 +31,7 @@ RECORD = 43_404  # msg/s and node
 
 # %%
 table = record.estimates()
-means = table[(table["reading"] == "messages") & (table["statistic"] == "mean")].iloc[0]
+means = table[table["metric"] == "messages.mean"].iloc[0]
 nodes = record.scenario.system.receivers
 per_node = {key: means[key] / nodes for key in ("low", "value", "high")}
 ratio = per_node["value"] / RECORD

@@ -37,11 +37,10 @@ runs = {
 validation = dvsim.validate(*runs.values())
 
 
-def mean(run: dvsim.Run, reading: str) -> float:
+def mean(run: dvsim.Result, reading: str) -> float:
     """Return the mean rate of the columns of a run, 1/s."""
     table = run.estimates()
-    rows = table[(table["reading"] == reading) & (table["statistic"] == "mean")]
-    return rows["value"].mean()
+    return table.loc[table["metric"] == f"{reading}.mean", "value"].mean()
 
 
 simulated = pd.DataFrame(
@@ -69,13 +68,12 @@ axes.set_title("Data Vortex / InfiniBand, means over all polls")
 legends(axes)
 
 # %%
-passed = {
-    "as printed": [one.passed for one in validation.columns if one.scenario.startswith("h3/dv")],
-    "as messages": [one.passed for one in validation.columns_as_messages],
-}
-large = [one.passed for one in validation.columns_as_messages
-         if one.scenario in ("h3/dv-2048", "h3/dv-8192", f"h3/dv-{SIZE}")]  # fmt: skip
-assert sum(passed["as printed"]) >= 6 and not any(large)
+columns = validation.columns
+vortex = columns[columns["scenario"].str.startswith("h3/dv")]
+passed = {reading: part["passed"] for reading, part in vortex.groupby("reading")}
+large = ["h3/dv-2048", "h3/dv-8192", f"h3/dv-{SIZE}"]
+assert sum(passed["as printed"]) >= 6
+assert not passed["as messages"][vortex["scenario"].isin(large)].any()
 assert simulated["as printed"][SIZE] > 10
 assert simulated["as messages, both receivers"].max() < 1
 Text(f"Of the ten Data Vortex columns {sum(passed['as printed'])} are reproduced as printed and "
@@ -118,7 +116,9 @@ longer.reset_index()
 # %%
 INTERVAL = 1 / 199.96  # s: `why-128k`
 run = runs["dv", SIZE]
-samples = run.samples[(run.samples["replication"] == 1) & (run.samples["receiver"] == 1)]
+samples = run.sides["samples"][
+    (run.sides["samples"]["replication"] == 1) & (run.sides["samples"]["receiver"] == 1)
+]
 counts = samples["messages"].to_numpy()
 wanted = dv["mean"].loc[SIZE].mean()
 late = pd.DataFrame(
@@ -203,7 +203,7 @@ rungs, changes = [], {}
 for given, more in LADDER:
     changes |= more
     run = dvsim.run(f"h3/dv-{SIZE}", replications=1, scale=SCALE, **changes)
-    used = run.counters[run.counters["metric"] == "utilisation"]
+    used = run.values[run.values["metric"] == "utilisation"]
     used = used.groupby(["component", "instance"])["value"].mean()
     busiest = f"{used.idxmax()[0]} {used.max():.0%}"
     rungs.append({"given": given, "messages": 2 * mean(run, "messages"), "busiest": busiest})
@@ -273,13 +273,8 @@ pd.DataFrame(
 # %%
 active = {}
 for size in SIZES:
-    table = (
-        runs["dv", size]
-        .estimates()
-        .set_index(["reading", "statistic", "column"])["value"]
-        .sort_index()
-    )
-    there = (table["messages", "mean"] / (1 - table["messages", "empty"])).mean()
+    table = runs["dv", size].estimates().set_index(["metric", "component"])["value"].sort_index()
+    there = (table["messages.mean"] / (1 - table["messages.empty"])).mean()
     active[size] = there / mean(runs["fdr", size], "messages")
 assert active[8] > 2 and active[256] > 1.5 and active[SIZE] < 1
 pd.Series(active, name="whole messages in active polls of one receiver / InfiniBand").rename_axis(
@@ -293,7 +288,7 @@ pd.Series(active, name="whole messages in active polls of one receiver / InfiniB
 
 # %%
 other = dvsim.run("h3/dv-65536", replications=REPLICATIONS, scale=SCALE)
-assert (other.samples["pieces"] % 63 == 0).all()
+assert (other.sides["samples"]["pieces"] % 63 == 0).all()
 Text(f"At 64 KiB the mean of a column would be {four_digits(mean(other, 'pieces'))} in pieces of "
      f"131 words and {four_digits(mean(other, 'messages'))} in messages, its order statistics "
      "multiples of 63 counts in an interval.")  # fmt: skip

@@ -18,7 +18,7 @@ import pandas as pd
 from house import COLOURS, INK, TRANSPORTS, Text, legends, limit, sizes
 
 import dvsim
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 from dvsim.scenario.find import reference_root
 
 SIZES = (8, 256, 2048, 8192, 131072)

@@ -22,16 +22,13 @@ from rows import row
 
 from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
-from dvsim.evidence.statistics import logs_apart
-from dvsim.kinds.rabbitmq.calibration import Calibration
+from dvsim.kinds.rabbitmq.calibration import beside_simulated
 from dvsim.kinds.rabbitmq.calibration.cards import cards_of
-from dvsim.kinds.rabbitmq.calibration.points import Point, points_of
-from dvsim.kinds.rabbitmq.calibration.runs import Given
-from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
-from dvsim.kinds.rabbitmq.calibration.text import machine
+from dvsim.kinds.rabbitmq.calibration.measured import iterations_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
+from dvsim.study.table import plain_lines
+from dvsim.table.result import Result
 
 FITTED = (8, 2_048, 131_072)
 HELD_OUT = (256, 8_192)
@@ -56,9 +53,9 @@ def scenario(path: str, size: int) -> Scenario:
     return replace(load(f"h3/{path}-8", sets), name=f"h3/{path}-{size}")
 
 
-def measured(rounds: int) -> list[Given]:
+def measured(rounds: int) -> dict[Path, Result]:
     """Measure all sizes over both paths, round after round, every other one backwards."""
-    found = []
+    found = {}
     for number in range(1, rounds + 1):
         for path, confirms in PATHS.items():
             sizes = sorted(MESSAGES, reverse=number % 2 == 0)
@@ -70,52 +67,35 @@ def measured(rounds: int) -> list[Given]:
                 backend=Emulation(clusters=1, nodes=1, at_least_once=confirms),
             )
             print(f"round {number} of {rounds}: {path} measured", file=sys.stderr)
-            found += [
-                Given(Path(f"round-{number}/{run.scenario.name}"), run)
-                for run in runs
-                if isinstance(run, Run)
-            ]
+            found |= {Path(f"round-{number}/{run.scenario.name}"): run for run in runs}
     return found
-
-
-def interpolated_s(points: list[Point], size: int) -> float:
-    """Return the naive rival: a straight line between the sizes around, in logarithms."""
-    logs = [(math.log(point.size), math.log(point.time_s)) for point in points]
-    return math.exp(float(np.interp(math.log(size), *zip(*logs, strict=True))))
-
-
-def shown(point: Point, held: bool, predicted_s: float, naive_s: float) -> str:
-    """Return the line of a size."""
-    spread, freedom = logs_apart([[pace.time_s for pace in point.paces]])
-    error = (spread or 0.0) / math.sqrt(freedom + 1)
-    us = (f"{value * 1e6:>10,.1f}" for value in (point.time_s, predicted_s, naive_s))
-    time, predicted, naive = us
-    off, rival = (value / point.time_s - 1 for value in (predicted_s, naive_s))
-    row = f"  {'held out' if held else 'fitted':<9}{point.size:>8,} B {time} ±{error:>4.0%}"
-    row += f" {predicted} {off:>+7.1%}"
-    return row + (f" {naive} {rival:>+7.1%}" if held else "")
 
 
 def main() -> None:
     """Measure, calibrate, predict, compare."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    points = points_of(measured(rounds))
+    runs = measured(rounds)
+    iterations = iterations_of(runs)
     off: dict[str, list[float]] = {"simulator": [], "naive": []}
-    for path in dict.fromkeys(point.transport for point in points):
-        fit = [p for p in points if p.transport == path and p.size in FITTED]
-        held = [p for p in points if p.transport == path and p.size in HELD_OUT]
-        cards = cards_of(fit, path, "bench/closing_loop.py", machine(fit[0]))
-        times = simulated_s([point.scenario for point in [*fit, *held]], cards)
-        print("\n".join(Calibration(tuple(fit), tuple(cards), tuple(times[: len(fit)])).lines()))
+    for path, own in iterations.groupby("transport"):
+        fit = own[own["message_bytes"].isin(FITTED)]
+        cards = cards_of(fit, runs, str(path), "bench/closing_loop.py")
+        print("\n".join(plain_lines(beside_simulated(fit, runs, cards).lines())))
         print(f"\n{path}: us per message and receiver; cards of the fitted sizes only")
-        print("                        measured  (se)  simulated   error  log-log   error")
-        for point, predicted_s in zip([*fit, *held], times, strict=True):
-            naive_s = interpolated_s(fit, point.size)
-            print(shown(point, point in held, predicted_s, naive_s))
-            if point in held:
-                off["simulator"].append(abs(math.log(predicted_s / point.time_s)))
-                off["naive"].append(abs(math.log(naive_s / point.time_s)))
-        print()
+        table = beside_simulated(own, runs, cards).points
+        logs = np.log(table[["message_bytes", "time_s"]])[table["message_bytes"].isin(FITTED)]
+        straight = np.interp(np.log(table["message_bytes"]), logs["message_bytes"], logs["time_s"])
+        table = table.assign(
+            held_out=table["message_bytes"].isin(HELD_OUT),
+            error=table["simulated_s"] / table["time_s"] - 1,
+            naive=np.exp(straight) / table["time_s"] - 1,
+            se=table["sd"] / np.sqrt(table["iterations"]),
+        )
+        shown = ["message_bytes", "held_out", "time_s", "se", "simulated_s", "error", "naive"]
+        print(table[shown].to_string(index=False), "\n")
+        held = table[table["held_out"]]
+        off["simulator"] += np.abs(np.log1p(held["error"])).tolist()
+        off["naive"] += np.abs(np.log1p(held["naive"])).tolist()
     for who, errors in off.items():
         mean = math.exp(sum(errors) / len(errors)) - 1
         print(f"{who}: mean log error of the {len(errors)} held-out sizes {mean:.1%}")

@@ -45,7 +45,7 @@ def main() -> None:
         asked = [f"workload.messages={MESSAGES}"]
         both = [load(name, asked), load(name, [*asked, changed])]
         runs = run_scenarios(both, replications=PAIRS, workers=1, out=None, seed=7)
-        first, other = (run.rates for run in runs)
+        first, other = (run.headline().values for run in runs)
         for size in (5, 10, 20):
             shares = [coverage(first, other, size, narrowest) for narrowest in (0.0, least)]
             print(f"{name} {changed:<30}{size:>6}{shares[0]:>9.1%}{shares[1]:>7.1%}", flush=True)

@@ -17,9 +17,9 @@ from rows import row, seconds
 
 from dvsim.contract.load import load_campaign
 from dvsim.evidence.validation import validate
-from dvsim.report import render_report
-from dvsim.report.html import figure_scripts
 from dvsim.session import run_scenarios
+from dvsim.view import render_report
+from dvsim.view.html import figure_scripts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
 from chromium import Chromium, found

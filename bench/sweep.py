@@ -27,11 +27,12 @@ from pathlib import Path
 from rows import row
 
 import dvsim
-from dvsim.kinds.rabbitmq.sim import simulate
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.study.sweep import Sweep, prepare, run
 from dvsim.study.sweeps.executors import PointTrial
 from dvsim.study.sweeps.grid import Point, plan
-from dvsim.study.sweeps.run import Sweep, prepare, run
 
 NAME = "h3/fdr-8"
 COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first
@@ -103,7 +104,7 @@ def cpu_s() -> float:
 def bare(scenarios: list[Scenario]) -> None:
     """Run scenarios one by one."""
     for scenario in scenarios:
-        for _ in simulate([scenario], seed=1, replications=1, workers=1):
+        for _ in kind_of(scenario).made([scenario], Job(How("", 1, 1), 1, False, "", {})):
             pass
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from dvsim.kinds import replay
     from dvsim.scenario.override import Override
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
-    from dvsim.study.sweep_table import SweepResult
     from dvsim.table.result import Result
 
 __all__ = [
@@ -47,7 +45,7 @@ __all__ = [
     "Network",
     "OutputError",
     "PointsFailed",
-    "Run",
+    "Result",
     "RunFailed",
     "ScenarioError",
     "Switch",
@@ -65,7 +63,7 @@ ARGUMENTS = ("seed", "replications", "precision", "workers", "backend", "scale")
 
 _LAZY = {
     "Network": "dvsim.fabric.network",
-    "Run": "dvsim.study.run",
+    "Result": "dvsim.table.result",
     "Switch": "dvsim.fabric.switch",
     "Traffic": "dvsim.fabric.switch",
     "replay": "dvsim.kinds",
@@ -110,10 +108,8 @@ def run(
     backend: str | Emulation = "sim",
     scale: float | None = None,
     **overrides: object,
-) -> Run | Result:
-    """Run a scenario in memory and return the run; nothing is written.
-
-    A scenario of a system gives a `Run`, any other a `dvsim.table.result.Result`.
+) -> Result:
+    """Run a scenario in memory and return the result; nothing is written.
 
     Args:
         scenario: A name, a path, or what `load` returned.
@@ -133,8 +129,7 @@ def run(
 
     Raises:
         ScenarioError: If the scenario, an override or an argument is wrong.
-        RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-            `dvsim.kinds.switch.model.measure`.
+        RunFailed: If a run fails, does not fit in memory, or cannot be emulated.
         TypeError: If the scenario is none of these, if there are overrides for a loaded one, or if
             `precision` stands beside `replications` or an emulated run.
     """
@@ -187,8 +182,8 @@ def sweep(
     scheduler: str | None = None,
     out: str | os.PathLike[str] | None = None,
     **overrides: object,
-) -> SweepResult:
-    """Run a scenario at many points and return their table, ``.table``, with units in ``.units``.
+) -> Result:
+    """Run a scenario at many points and return their result, as `run` does.
 
     Args:
         scenario: A name or a path.
@@ -205,21 +200,21 @@ def sweep(
         out: Where run folders are kept and found again; None keeps nothing.
 
     Raises:
-        ScenarioError: If an argument is wrong, or no point is valid. Points that fail stay in the
-            table.
+        ScenarioError: If an argument is wrong, or no point is valid. Points that fail are in
+            ``.failed`` of the result.
         RunFailed: If a worker dies.
 
     >>> swept = sweep("h3/fdr-8", {"message_bytes": [8, 1024]}, replications=1, messages=20_000)
-    >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
+    >>> bool(swept.wide["delivered_rate"].is_monotonic_decreasing)
     True
     """
     from pathlib import Path
 
     from dvsim.arguments import by_argument
     from dvsim.contract.load import template
+    from dvsim.study.sweep import prepare
+    from dvsim.study.sweep import run as run_sweep
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
-    from dvsim.study.sweeps.run import run as run_sweep
 
     if not hasattr(vary, "items"):
         raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')
@@ -264,7 +259,7 @@ def _path(keyword: str) -> tuple[str, ...]:
     return tuple(keyword.replace("__", ".").split("."))
 
 
-def validate(*runs: Run | Result) -> Validation:
+def validate(*runs: Result) -> Validation:
     """Compare runs with the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 

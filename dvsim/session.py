@@ -20,7 +20,6 @@ from dvsim.study.arguments import (
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Runs, execute
 from dvsim.study.precision import needs
-from dvsim.study.run import Run
 from dvsim.study.stopping import MOST
 from dvsim.table.result import Result
 
@@ -38,17 +37,15 @@ def run_scenarios(
     progress: bool = False,
     command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
     precision: float | None = None,
-    more: Callable[[Sequence[Run | Result]], Sequence[bool]] | None = None,
+    more: Callable[[Sequence[Result]], Sequence[bool]] | None = None,
     steps: Sequence[int] = (),
-) -> list[Run | Result]:
+) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
     Args:
-        scenarios: What to run; the results come in this order. Equal ones share a run. One of a
-            system gives a `Run`, any other a `Result`.
-        seed, replications: See `dvsim.kinds.rabbitmq.sim.simulate`,
-            `dvsim.kinds.rabbitmq.emu.emulate` and `dvsim.kinds.switch.model.measure`. None goes by
-            `precision`, and takes 1 of an emulated run.
+        scenarios: What to run; the results come in this order. Equal ones share a run.
+        seed, replications: Replication 1 .. `replications` of the seed. None goes by `precision`,
+            and takes 1 of an emulated run.
         out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
         scale: Multiplies the number of messages, or of slots that count; it is part of the question
             and of the resolved scenario. None takes 1, and of an emulated run what makes it short,

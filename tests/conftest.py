@@ -151,6 +151,9 @@ def pytest_configure(config: pytest.Config) -> None:
     a worker costs a second.
     """
     os.environ.setdefault("DVSIM_WORKERS", "1")
+    # without kept bytecode every command of a test compiles dvsim anew: a second
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     for plugin in PLUGINS:
         config.pluginmanager.register(plugin)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import RunOptions, typed_text, with_options
+from dvsim.cli.options import RunOptions, with_options
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell, typed_text
 from dvsim.errors import CriterionFailed, ScenarioError
+
+if TYPE_CHECKING:
+    from dvsim.evidence.lab.judge import Judged
+    from dvsim.table.reply import Reply
+    from dvsim.table.result import Result
 
 
 def lab_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -60,10 +64,9 @@ def validate_against(
     from dvsim.evidence.lab.match import chosen, own_metrics
     from dvsim.evidence.lab.read import read_lab
     from dvsim.evidence.lab.sizes import at_all_sizes
-    from dvsim.report.lab import lab_page, lab_sections
-    from dvsim.report.terminal import lines
     from dvsim.scenario.find import is_file, scenario_root
-    from dvsim.study.manifest import asked_json
+    from dvsim.view.lab import lab_page, lab_sections
+    from dvsim.view.terminal import lines
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         message = f"with --against the report is a page, FILE.html, not {options.report.name}"
@@ -75,12 +78,11 @@ def validate_against(
     runs = options.run(chosen(at_all_sizes(scenarios, data, taken), data, taken))
     judged = judge(runs, data, taken)
     if options.report is not None:
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(options.report, lab_page(runs, judged, data, typed_text()))
     if options.as_json:
-        content = {"runs": list(map(asked_json, runs)), **judged.table()}
-        click.echo(json.dumps(content, allow_nan=False))
+        say_json(_reply(runs, judged))
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
@@ -92,3 +94,26 @@ def validate_against(
             say(f"report: {options.report}")
     if strict and not judged.passed:
         raise CriterionFailed(judged.headline)
+
+
+def _reply(runs: Sequence[Result], judged: Judged) -> Reply:
+    from dvsim.table.reply import Reply, against
+
+    made, told = Reply.of(), judged.table()
+    for run in runs:
+        made.result(run, numbers=False)
+    for case, facts in zip(judged.cases, told["cases"], strict=True):
+        named = {"case": case.name, "scenario": facts["scenario"]}
+        point, lab = made.at("sim", named), made.at("lab", named, source=judged.file)
+        row: Any  # a named tuple
+        for row in case.rows.itertuples(index=False):
+            asked = {"component": facts["what"] or "", "unit": facts["unit"]}
+            there = made.add(lab, row.statistic, row.lab, n=1, **asked)
+            ends = {"low": row.low, "high": row.high, "n": facts["replications"]}
+            own = made.add(point, row.statistic, row.simulated, **ends, **asked)
+            kind = "ratio" if row.lab else ""
+            against(own, there, kind, row.simulated / row.lab if row.lab else 0.0)
+            own.verdict = row.verdict
+        del facts["rows"]
+    made.say(**told)
+    return made

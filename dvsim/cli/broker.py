@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.options import Output, json_option
-from dvsim.cli.terminal import complain, say, say_table
+from dvsim.cli.terminal import complain, say, say_json, say_table
 from dvsim.errors import RunFailed, ScenarioError, nearest
 from dvsim.study.table import Table
 
@@ -66,13 +65,14 @@ def up(
     Example: dvsim broker up --clusters 2 --nodes 3
     """
     from dvsim.broker import service
+    from dvsim.table.reply import Reply
 
     asked["plugins"] = [name.strip() for name in plugins.split(",") if name.strip()]
     asked["memory"] = None if memory is None else _bytes(memory)
     state, before = service.up(folder or service.default_folder(), asked, complain)
     if before:
         complain("these nodes run already")
-    click.echo(json.dumps(_object(state), indent=2)) if as_json else say(_addresses(state))
+    say_json(Reply.of(**_facts(state))) if as_json else say(_addresses(state))
 
 
 @broker.command("status")
@@ -81,14 +81,15 @@ def up(
 def status(folder: Path | None, as_json: bool) -> None:
     """Show the nodes that run. Exit code 1 if none does, or one has ended or does not answer."""
     from dvsim.broker import service
+    from dvsim.table.reply import Reply
 
     folder = folder or service.default_folder()
     status = service.status(folder)
     if status is None:
-        click.echo("{}") if as_json else say(f"no nodes run in '{folder}'")
+        say_json(Reply.of(nodes=[])) if as_json else say(f"no nodes run in '{folder}'")
         sys.exit(1)
     state, looks = status
-    click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say_table(_table(looks))
+    say_json(Reply.of(**_facts(state, looks))) if as_json else say_table(_table(looks))
     sys.exit(0 if all(look.answers for look in looks) else 1)
 
 
@@ -145,7 +146,7 @@ def _bytes(text: str) -> int:
         raise ScenarioError.at("--memory", str(error)) from error
 
 
-def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
+def _facts(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
     nodes = {n.name: asdict(n) | {"process": n.process.pid} for n in state.nodes}
     for look in looks or ():
         now = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dvsim.cli.against import lab_options
-from dvsim.cli.options import folder_option, json_option, quick_option, set_option, typed_text
-from dvsim.cli.terminal import complain, say, tell
+from dvsim.cli.options import folder_option, json_option, quick_option, set_option
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -157,7 +156,9 @@ def calibrate(
     made = _fit(card, against, name, search) if card else _measure(folders, against, name)
     paths = dict(zip(made.cards, write_cards(list(made.cards.values()), out), strict=True))
     if as_json:
-        click.echo(json.dumps(made.content(list(paths.values())), allow_nan=False))
+        from dvsim.table.reply import Reply
+
+        say_json(Reply.of(**made.content(list(paths.values()))))
         return
     tell(made.lines(), indent=2)
     say("")
@@ -180,7 +181,7 @@ def _measure(folders: tuple[Path, ...], against: tuple[str, ...], name: str) -> 
 
     def content(paths: Sequence[Path]) -> dict[str, Any]:
         cards = dict(zip(result.made, map(str, paths), strict=True))
-        return {"cards": cards, "points": result.table()}
+        return {"cards": cards, "measured": result.table()}
 
     return _Made(result.made, result.lines, content)
 
@@ -216,10 +217,10 @@ def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any])
     with lasting():
         fitting = execute(fit, Runs(how.seed, None, workers=how.workers))
     made = {fitting.target.role: fitting.card}
-    return _Made(made, partial(fit_lines, fitting), partial(_fitting_json, fitting))
+    return _Made(made, partial(fit_lines, fitting), partial(_fitting_facts, fitting))
 
 
-def _fitting_json(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
+def _fitting_facts(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
     target = fitting.target
     return {
         "cards": {fitting.card.kind: str(paths[0])},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.options import json_option
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, say_json
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -29,16 +28,20 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     """
     results = {file: _faults(file) for file in files}
     if as_json:
-        table = [
-            {"file": file, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
+        from dvsim.table.reply import Reply
+
+        checked = [{"file": file, "ok": not faults} for file, faults in results.items()]
+        told = [
+            {"checked": file, **asdict(fault)}
             for file, faults in results.items()
+            for fault in faults
         ]
-        click.echo(json.dumps({"files": table}, indent=2, ensure_ascii=False))
+        say_json(Reply.of(files=checked, faults=told))
     else:
-        told: set[Fault] = set()
+        known: set[Fault] = set()
         for file, faults in results.items():
-            lines = [str(fault) for fault in faults if fault not in told]
-            told.update(faults)
+            lines = [str(fault) for fault in faults if fault not in known]
+            known.update(faults)
             say("\n".join(lines or [f"{file}: " + ("as above" if faults else "ok")]))
     if any(results.values()):
         ctx.exit(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import FormFile, folder_option, json_option, report_option, typed_text
+from dvsim.cli.options import FormFile, folder_option, json_option, report_option
 from dvsim.cli.plain_text import WIDTH
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell, typed_text
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.swept_points import Compared
     from dvsim.table.compare import Comparison
+    from dvsim.table.result import Result
 
 
 @click.command()
@@ -50,36 +49,40 @@ def compare(
     Example: dvsim run h3/dv-256, then with --set system.bridge.sockets=2, then
     dvsim compare h3/dv-256 --last 2
     """
-    from dvsim.report.comparison import comparison_sections
-    from dvsim.report.terminal import lines
+    from dvsim.view.comparison import comparison_sections
+    from dvsim.view.terminal import lines
 
     comparison = _compared(names, root, last)
     if report is not None:
-        from dvsim.report import write_comparison
+        from dvsim.view import write_comparison
 
         write_comparison(report, comparison, typed_text())
     if as_json:
-        click.echo(json.dumps(comparison.as_json(), allow_nan=False))
+        from dvsim.table.reply import Reply
+
+        rows = [{"what": what, "values": list(v)} for what, v in comparison.differences]
+        made = Reply.of(differences=rows)
+        made.hold(comparison, [made.result(result) for result in comparison.results])
+        say_json(made)
         return
     tell(lines(comparison_sections(comparison)), indent=2, width=WIDTH)
     if report is not None:
         say(f"report: {report}")
 
 
-def _changed(result: Compared) -> bool:
+def _changed(result: Result) -> bool:
     from dvsim.study.changes import changes_of
-    from dvsim.study.swept_points import SweptPoints
 
-    return isinstance(result, SweptPoints) or bool(changes_of(result.scenario).said)
+    return result.manifest.swept is not None or bool(changes_of(result.scenario).said)
 
 
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     from dvsim.study.lookup import folders_of, too_few
-    from dvsim.study.swept_points import loaded
+    from dvsim.study.store import load_result
     from dvsim.table.compare import side_by_side
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
-    results = [loaded(folder) for folder in folders]
+    results = [load_result(folder) for folder in folders]
     unchanged = next((own for own in results if not _changed(own)), None)
     if last is not None and unchanged is not None:  # which the others are held against
         results.sort(key=lambda own: own is not unchanged)

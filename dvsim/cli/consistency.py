@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.options import json_option
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, say_json
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
-    from dvsim.evidence.consistency import Examination
+    from dvsim.consistency import Examination
+    from dvsim.table.reply import Reply
 
 PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
 SENT = "h3_run_configuration.csv"
@@ -48,8 +48,8 @@ def consistency(
     says how. The strongest finding comes first; if there is none, the answer names the
     tests. A finding is no error: the exit code is 0.
     """
-    from dvsim.evidence.consistency import examination
-    from dvsim.evidence.consistency.text import lines, summary
+    from dvsim.consistency import examination
+    from dvsim.consistency.text import lines, summary
     from dvsim.scenario.find import reference_root
     from dvsim.scenario.reference import published_transports
 
@@ -65,7 +65,7 @@ def consistency(
             limits={name: _rate(card) for name, card in ports} if most is None else most,
         )
     if as_json:
-        click.echo(_json(data or PUBLISHED, examined))
+        say_json(_reply(data or PUBLISHED, examined))
     else:
         texts = [line for finding in examined.findings for line in lines(finding)]
         for line in (*texts, *summary(examined)):
@@ -92,7 +92,9 @@ def _rate(text: str) -> float:
         raise ScenarioError.at("--limit", message, hint=hint) from error
 
 
-def _json(data: Sequence[str], examined: Examination) -> str:
+def _reply(data: Sequence[str], examined: Examination) -> Reply:
+    from dvsim.table.reply import Reply
+
     rows = [
         asdict(finding)
         | {"strength": finding.strength}
@@ -100,4 +102,4 @@ def _json(data: Sequence[str], examined: Examination) -> str:
         for finding in examined.findings
     ]
     looked = {key: value for key, value in vars(examined).items() if key != "findings"}
-    return json.dumps({"data": list(data), "findings": rows, **looked}, allow_nan=False)
+    return Reply.of(data=list(data), findings=rows, **looked)

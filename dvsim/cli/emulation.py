@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OPTIONS = (
     *("backend", "urls", "credentials", "clusters", "nodes", "at_least_once"),
-    *("hosts", "broker_hosts", "launch_with", "interface"),
+    *("hosts", "broker_hosts", "launch_with", "interface", "bridge"),
 )
 
 
@@ -53,6 +53,7 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
         _emu("--clusters", "private RabbitMQ clusters.  [default: 2]", type=int),
         _emu("--nodes", "nodes of each cluster.  [default: 3]", type=int),
         _emu("--at-least-once", "with publisher confirms, unlike the paper.", is_flag=True),
+        _emu("--bridge", "your bridge in vicbridge's place, as the shell runs it.", metavar="CMD"),
         _emu(
             "--hosts",
             "N cards on host A, then M on B; senders first, then bridges.",
@@ -88,8 +89,10 @@ def _chosen(
     broker_hosts: str | None,
     launch_with: str | None,
     interface: str | None,
+    bridge: str | None,
 ) -> str | Emulation:
     from dvsim.emulation.hosts import Hosts
+    from dvsim.emulation.own_bridge import OwnBridge
     from dvsim.emulation.settings import CLUSTERS, Emulation
 
     private = {"--clusters": clusters, "--nodes": nodes}
@@ -100,6 +103,7 @@ def _chosen(
     }
     emulated = {
         "--hosts": hosts,
+        "--bridge": bridge,
         **on_hosts,
         "--url": urls or None,
         "--credentials": credentials,
@@ -128,5 +132,6 @@ def _chosen(
         urls=urls,
         credentials=credentials,
         at_least_once=at_least_once,
+        bridge=None if bridge is None else OwnBridge(bridge),
         hosts=None if hosts is None else Hosts.of(hosts, broker_hosts, launch_with, interface),
     )

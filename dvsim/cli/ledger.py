@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.options import RunOptions, run_telling
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import CriterionFailed
 
 if TYPE_CHECKING:
     from dvsim.evidence.ledger import Ledger
     from dvsim.study.table import Table
+    from dvsim.table.reply import Reply
 
 
 def write_ledger(
@@ -55,7 +55,7 @@ def write_ledger(
     if page is not None:
         write_page(ledger, page)
     if options.as_json:
-        click.echo(_json(ledger))
+        say_json(_reply(ledger))
     else:
         tell(_lines(ledger, verbose=verbose), indent=0)
     if page is not None:
@@ -69,20 +69,21 @@ def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
     from dvsim.evidence.text import claim_lines
 
     yield from (f"{sentence}." for sentence in (ledger, *ledger.weighed))
-    if ledger.goals.table:
+    if len(ledger.goals.table):
         yield ""
         yield goal_table(ledger.goals)
     yield ""
     yield from claim_lines(ledger.claims) if verbose else (claim_table(ledger.claims),)
 
 
-def _json(ledger: Ledger) -> str:
-    content = {
-        "tally": str(ledger),
-        "words": ledger.words,
-        "bases": ledger.bases,
-        "edge": ledger.edge,
-        "claims": [asdict(claim) for claim in ledger.claims],
-        "goals": [asdict(goal) for goal in ledger.goals.table],
-    }
-    return json.dumps(content, allow_nan=False)
+def _reply(ledger: Ledger) -> Reply:
+    from dvsim.table.reply import Reply, records
+
+    return Reply.of(
+        tally=str(ledger),
+        words=ledger.words,
+        bases=ledger.bases,
+        edge=ledger.edge,
+        claims=[asdict(claim) for claim in ledger.claims],
+        goals=records(ledger.goals.table),
+    )

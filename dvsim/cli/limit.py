@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,16 +17,18 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
-    typed_text,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say, tell
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import Argument, ScenarioError
 from dvsim.study.table import Table
 
 if TYPE_CHECKING:
+    from dvsim.contract.kind import Kind
+    from dvsim.scenario.spec import Spec
     from dvsim.study.limit import Limit, Probe
     from dvsim.study.limit.criterion import Criterion
+    from dvsim.table.reply import Reply
 
 
 @click.command()
@@ -141,9 +142,9 @@ def limit(
     share = confidence_of(steps_of(replications, precision))
     if as_json:
         asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
-        asked |= {"between": [axis.low, axis.high], "smallest": smallest, "command": command}
+        asked |= {"between": [axis.low, axis.high], "smallest": smallest}
         asked |= {"precision": precision, "confidence": share}  # of each interval
-        click.echo(json.dumps(asked | {"limits": list(map(_plain, limits))}, allow_nan=False))
+        say_json(_reply(limits, key, kind, loaded, asked))
         return
     bounds = f"{axis.low:g} to {axis.high:g}"
     say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
@@ -234,30 +235,25 @@ def answer(limit: Limit, key: str) -> str:
     return f"holds {holds}, fails {fails}{rest}"
 
 
-def _plain(limit: Limit) -> dict[str, Any]:
+def _reply(
+    limits: Sequence[Limit], key: str, kind: Kind, scenario: Spec, asked: dict[str, Any]
+) -> Reply:
     from dvsim.scenario.spec import plain
+    from dvsim.table.reply import Reply
 
-    return {
-        "point": {key: plain(value) for key, value in limit.point.items()},
-        "outcome": limit.outcome,
-        "holds": limit.holds,
-        "fails": limit.fails,
-        "probes": list(map(_plain_probe, limit.probes)),
-    }
-
-
-def _plain_probe(probe: Probe) -> dict[str, Any]:
-    return {
-        "value": probe.value,
-        "replications": probe.replications,
-        "verdict": probe.verdict,
-        "notes": probe.notes,
-        "fidelity": probe.fidelity,
-        "estimates": {
-            # a bound is null where one run alone has the metric
-            name: {key: end if math.isfinite(end) else None for key, end in known._asdict().items()}
-            if math.isfinite(known.value)
-            else None
-            for name, known in probe.estimates.items()
-        },
-    }
+    rows: list[dict[str, Any]] = []
+    found, units = Reply.of(**asked, limits=rows), kind.metrics(scenario)
+    for limit in limits:
+        where = {name: plain(value) for name, value in limit.point.items()}
+        known = {"outcome": limit.outcome, "holds": limit.holds, "fails": limit.fails}
+        rows.append(where | known)
+        for probe in limit.probes:
+            how = {"probe": probe.verdict, "fidelity": probe.fidelity, "note": probe.notes or None}
+            named = {"scenario": scenario.name, "kind": kind.name}
+            point = found.at("sim", where | {key: probe.value}, **named, **how)
+            for name, estimate in probe.estimates.items():
+                ends = {"low": estimate.low, "high": estimate.high}
+                found.add(
+                    point, name, estimate.value, **ends, n=probe.replications, unit=units[name]
+                )
+    return found

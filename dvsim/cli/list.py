@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import click
 
 from dvsim.cli.options import json_option
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import ScenarioError, nearest
 from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest_name
 from dvsim.study.table import Table
@@ -55,8 +54,10 @@ def list_entries(
     if texts:
         groups = {group: entries for group, entries in groups.items() if entries}
     if as_json:
+        from dvsim.table.reply import Reply
+
         tables = {group: [_plain(entry) for entry in entries] for group, entries in groups.items()}
-        click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
+        say_json(Reply.of(**tables))
         return
     for number, (group, entries) in enumerate(groups.items()):
         if number:
@@ -80,8 +81,9 @@ def _list_kinds(*, as_json: bool) -> None:
 
     rows = [(name, kind_named(name).about) for name in kinds()]
     if as_json:
-        table = [{"name": name, "about": about} for name, about in rows]
-        click.echo(json.dumps({"kinds": table}, indent=2, ensure_ascii=False))
+        from dvsim.table.reply import Reply
+
+        say_json(Reply.of(kinds=[{"name": name, "about": about} for name, about in rows]))
         return
     say("kinds")
     tell([Table((), rows)], indent=2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import glob
 import os
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.terminal import complain
+from dvsim.cli.terminal import complain, typed, typed_text
 from dvsim.errors import OutputError
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 
 MADE = "  [its folder is made if missing]"  # in the help of each option that names a file to write
 OVERWRITE = "dvsim.overwrite"  # key of what a command says of reports that are there
-FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
+# of dvsim.view, which is not loaded for --help
+FORMS = ("html", "md", "csv", "parquet", "svg", "png", "pdf")
 
 set_option = click.option(
     "--set",
@@ -90,16 +88,6 @@ def with_options(
     return functools.reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
-def typed() -> list[str]:
-    """Return the command that was typed."""
-    return ["dvsim", *sys.argv[1:]]
-
-
-def typed_text() -> str:
-    """Return the command that was typed, as a shell takes it."""
-    return shlex.join(typed())
-
-
 def precision_option(
     what: str, default: str = "5%"
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -159,7 +147,7 @@ def check_free(path: Path, form: str) -> None:
     ctx = click.get_current_context(silent=True)
     if ctx is None or ctx.meta.get(OVERWRITE):
         return
-    names = path.parent.glob(f"{glob.escape(path.stem)}-*.svg") if form == "svg" else ()
+    names = path.parent.glob(f"{glob.escape(path.stem)}-*.{form}") if form in FORMS[-3:] else ()
     there = next((file for file in (path, *sorted(names)) if file.is_file()), None)
     if there is not None:
         message = f"{there} is there already; another name, or --overwrite to replace it"
@@ -194,10 +182,6 @@ class FormFile(Page):
         if form not in ("", "htm", *self._forms):
             endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
-        if form == "svg":  # before anything is run
-            from dvsim.report.figure_svg import check_printer
-
-            check_printer()
         return path
 
 
@@ -283,7 +267,7 @@ class RunOptions:
         backend: str | Emulation = "sim",
         precision: float | None = None,
         scale: float | None = None,
-    ) -> list[Run | Result]:
+    ) -> list[Result]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
         from dvsim.session import run_scenarios
         from dvsim.study.arguments import DEFAULT_REPLICATIONS
@@ -312,9 +296,7 @@ class RunOptions:
             "command": typed(),
         }
 
-    def write_report(
-        self, runs: Sequence[Run | Result], validation: Validation | None
-    ) -> list[Path]:
+    def write_report(self, runs: Sequence[Result], validation: Validation | None) -> list[Path]:
         """Write the report about all runs, if one was asked for; return its files."""
         if self.report is None:
             return []
@@ -323,13 +305,13 @@ class RunOptions:
 
 def run_telling(
     scenarios: Sequence[Spec],
-    more: Callable[[Sequence[Run | Result]], Sequence[bool]],
+    more: Callable[[Sequence[Result]], Sequence[bool]],
     **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
-) -> list[Run | Result]:
+) -> list[Result]:
     """Run scenarios with as many replications as `more` asks for, and say what goes on and why."""
     from dvsim.session import run_scenarios
 
-    def told(results: Sequence[Run | Result]) -> Sequence[bool]:
+    def told(results: Sequence[Result]) -> Sequence[bool]:
         added = more(results)
         if any(added):
             times = max(result.replications for result in results)
@@ -344,17 +326,17 @@ def run_telling(
 
 def write_page(
     path: Path,
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     validation: Validation | None,
     command: str,
     form: str | None = None,
     sensitivity: Path | None = None,
 ) -> list[Path]:
     """Write the report about runs and studies; return the files."""
-    from dvsim.report import write_results
-    from dvsim.report.sensitivity import sensitivity_drawings
+    from dvsim.view import write_results
+    from dvsim.view.sensitivity import sensitivity_figures
 
-    more = [] if sensitivity is None else sensitivity_drawings(sensitivity)
+    more = [] if sensitivity is None else sensitivity_figures(sensitivity)
     return write_results(path, results, validation, command, form, more)
 
 
@@ -381,7 +363,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         force_option,
         workers_option,
         report_option(
-            "One report for all runs: FILE.html, .md, .csv, .parquet or .svg.", FormFile(FORMS)
+            "One report for all runs: FILE.html, .md, .csv, .parquet, .svg, .png or .pdf.",
+            FormFile(FORMS),
         ),
         json_option,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +14,6 @@ from dvsim.cli.terminal import say
 from dvsim.errors import Argument, ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.study.run import Run
-    from dvsim.study.swept_points import Compared
     from dvsim.table.result import Result
 
 
@@ -33,7 +31,8 @@ if TYPE_CHECKING:
     "form",
     type=click.Choice(FORMS),
     help="html: one offline page; md: text with tables; csv, parquet: one tidy table of all "
-    "results; svg: the figures, each in a file.  [default: by the ending of FILE, or html]",
+    "results; svg, png, pdf: the figures, each in a file.  "
+    "[default: by the ending of FILE, or html]",
 )
 @click.option(
     "--sensitivity",
@@ -51,8 +50,8 @@ def report(
 
     Runs with messages of the same size share a figure. Published data, where there are any, stand
     beside the runs. Studies of a switch or network have their own kind of page. The page needs no
-    network and no other file. With --format svg, matplotlib (vortexsim[figures]) draws figures for
-    papers into files beside FILE, with the name of the figure added.
+    network and no other file. With --format svg, png or pdf the figures
+    go into files beside FILE, with the name of each added.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* --report both.html
     """
@@ -60,39 +59,38 @@ def report(
     from dvsim.scenario.find import is_folder, out_of_reach
     from dvsim.study.changes import changes_of
     from dvsim.study.lookup import folders_of
-    from dvsim.study.swept_points import SweptPoints, loaded
+    from dvsim.study.store import load_result
 
     named = [
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
         for path in folders
     ]
-    results = [loaded(folder) for folders in named for folder in folders]
+    results = [load_result(folder) for folders in named for folder in folders]
     command = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     command += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     page = page or Path(f"report.{form or 'html'}")
     check_free(page, form or page.suffix.removeprefix(".").lower())
-    swept = [result for result in results if isinstance(result, SweptPoints)]
+    swept = [result for result in results if result.swept]
     if swept:
-        from dvsim.report.file_formats import write_sweep
+        from dvsim.view.file_formats import write_sweep
 
         _check_alone(results, sensitivity)
-        for path in write_sweep(page, swept[0].swept, form):
+        for path in write_sweep(page, swept[0], form):
             say(path)
         return
-    runs = cast("list[Run | Result]", results)
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
         run
-        for run in runs
-        if run.manifest.get("backend") != "emu" and not changes_of(run.scenario).said
+        for run in results
+        if run.manifest.backend != "emu" and not changes_of(run.scenario).said
     ]
     compared = validate(judged) if judged else None
-    for path in write_page(page, runs, compared, shlex.join(command), form, sensitivity):
+    for path in write_page(page, results, compared, shlex.join(command), form, sensitivity):
         say(path)
 
 
-def _check_alone(results: Sequence[Compared], sensitivity: Path | None) -> None:
+def _check_alone(results: Sequence[Result], sensitivity: Path | None) -> None:
     from dvsim.table.compare import sort_of
 
     if sensitivity is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,13 +12,12 @@ from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
 from dvsim.cli.plain_text import WIDTH, wrapped
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
-from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
+from dvsim.cli.unchanged import pair_lines, pairs_of, with_bases
 
 if TYPE_CHECKING:
     from dvsim.emulation.settings import Emulation
-    from dvsim.study.run import Run
     from dvsim.study.table import Table
     from dvsim.study.whatif import Answer
     from dvsim.table.result import Result
@@ -64,6 +62,8 @@ def run(
     from dvsim.study.arguments import DEFAULT_PRECISION
     from dvsim.study.precision import reached, reached_texts
     from dvsim.study.whatif import answers
+    from dvsim.table.compare import side_by_side
+    from dvsim.table.reply import Reply
 
     loaded, how = options.load(scenarios), emulation()
     if precision is None and options.replications is None and how == "sim" and trace is None:
@@ -88,11 +88,17 @@ def run(
         judged = [run for run in runs if run.judged]
         written = options.write_report(runs, validate(judged) if judged else None)
     if options.as_json:
-        told = {"answers": [answer.as_json() for answer in found]} if found else {}
-        content = {"runs": [run.as_json() for run in runs]} | told | pairs_json(pairs)
+        made = Reply.of()
+        numbers: dict[int, list[int]] = {}
+        for one in (*runs, *(base for _, base in pairs)):
+            numbers[id(one)] = numbers.get(id(one)) or made.result(one)
+        for own, base in pairs:
+            sides = [base, own]
+            made.hold(side_by_side(sides), [numbers[id(one)] for one in sides])
+        made.say(answers=[answer.put(made, numbers) for answer in found])
         if precision is not None:
-            content["precision"] = [known._asdict() for known in reached(runs)]
-        click.echo(json.dumps(content, allow_nan=False))
+            made.say(precision=[known._asdict() for known in reached(runs)])
+        say_json(made)
         return
     _print_answers(found)
     answered = [run for answer in found for run in answer.runs]
@@ -108,9 +114,9 @@ def run(
 def _print_answers(found: Sequence[Answer]) -> None:
     if not found:
         return
-    from dvsim.report.blocks import Section
-    from dvsim.report.terminal import lines
-    from dvsim.report.whatif import answer_blocks
+    from dvsim.view.blocks import Section
+    from dvsim.view.terminal import lines
+    from dvsim.view.whatif import answer_blocks
 
     for answer in found:
         say(f"{answer.whatif.name}: {answer.whatif.title}")
@@ -120,13 +126,13 @@ def _print_answers(found: Sequence[Answer]) -> None:
         say("")
 
 
-def _print(results: Sequence[Run | Result], *, verbose: bool) -> None:
+def _print(results: Sequence[Result], *, verbose: bool) -> None:
     from dvsim.contract.find import kind_named
 
     for name, group in groupby(results, key=lambda result: result.scenario.KIND):
         kind, some = kind_named(name), list(group)
-        if kind.studies:
-            for study in cast("list[Result]", some):
+        if not some[0].sampled:
+            for study in some:
                 lines = kind.lines(study) if verbose else kind.answers([study])
                 _tell(_answer_first(study, lines))
                 if verbose:
@@ -141,8 +147,8 @@ def _print(results: Sequence[Run | Result], *, verbose: bool) -> None:
 
 
 def _answer_first(study: Result, lines: Iterator[str | Table]) -> Iterator[str | Table]:
-    from dvsim.report.axes import Sweep
-    from dvsim.report.study_sentences import saturation_sentence
+    from dvsim.view.axes import Sweep
+    from dvsim.view.study_sentences import saturation_sentence
 
     yield next(lines)
     yield from wrapped(saturation_sentence(Sweep(study)))

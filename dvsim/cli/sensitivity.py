@@ -11,8 +11,8 @@ from dvsim.study.table import Table
 
 if TYPE_CHECKING:
     from dvsim.contract.load import Template
-    from dvsim.study.sweep_table import SweepResult
     from dvsim.study.sweeps.sensitivity import Index, Sensitivity
+    from dvsim.table.result import Result
 
 INDENT = "  "
 BAR = 20  # characters of an index of 1
@@ -22,8 +22,8 @@ MOST = 12  # keys that are printed of a result
 def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     """Return the design that the options ask for, and say how large it is."""
     from dvsim.cli.sweep_text import chosen
+    from dvsim.study.sweep import prepare
     from dvsim.study.sweeps.grid import ranges
-    from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for
 
     for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
@@ -41,23 +41,22 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     asked = {name: given[name] for name in ("overrides", "seed", "scale")}
     ready = prepare(base, points, replications=times, progress=True, **asked)
 
-    def results(swept: SweepResult) -> list[str]:
+    def results(swept: Result) -> list[str]:
         return chosen(swept, given["results"])[: None if given["results"] else 1]
 
     return Sensitivity(**vars(ready), ranges=varied, samples=samples, results=results)
 
 
-def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | Table]:
+def index_lines(swept: Result, answers: Sequence[Index]) -> Iterator[str | Table]:
     """Yield the indices of each result, the most important key first, with bars."""
-    asked = swept.manifest["asked"]
     yield (
-        f"{swept.name}: {asked['points']:,} points, seed {asked['seed']}; shares of the variance, "
-        "in brackets their 95 % interval"
+        f"{swept.scenario.name}: {swept.asked.points:,} points, seed {swept.seed}; "
+        "shares of the variance, in brackets their 95 % interval"
     )
     for name in dict.fromkeys(answer.result for answer in answers):
         own = [answer for answer in answers if answer.result == name]
-        values = swept.table[name]
-        unit = swept.units.get(name, "")
+        values = swept.estimates().query("metric == @name")["value"]
+        unit = swept.METRICS[name]
         span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")
         yield f"{INDENT}{name}: {span}"
         rows = []

@@ -14,7 +14,7 @@ import click
 
 from dvsim.cli.names import complete_shown
 from dvsim.cli.options import json_option, set_option
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, say_json
 from dvsim.errors import ScenarioError
 from dvsim.study.table import Table
 
@@ -56,7 +56,7 @@ def show(
         every: TypeAdapter[object] = TypeAdapter(
             functools.reduce(operator.or_, (kind_named(name).Spec for name in kinds()))
         )
-        click.echo(_json(every.json_schema()))
+        click.echo(json.dumps(every.json_schema(), indent=2, ensure_ascii=False))
         return
     if name is None:
         raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
@@ -67,7 +67,9 @@ def show(
         return
     table, text = _describe(name, overrides)
     if as_json:
-        click.echo(_json(table))
+        from dvsim.table.reply import Reply
+
+        say_json(Reply.of(**table))
     else:
         say(text)
 
@@ -82,7 +84,8 @@ def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]
         raise click.UsageError("--set belongs to a scenario")
     if is_card:
         card = load_card(path)
-        return _plain(card), _card_text(card.name, card)
+        about = {"name": card.name, "kind": card.kind, "title": card.title, "notes": card.notes}
+        return about | {"parameters": _parameters("", card)}, _card_text(card.name, card)
     if "campaign" in head:
         members = [{"name": item.name, "title": item.title} for item in load_campaign(path)]
         rows = [("  " + item["name"], item["title"]) for item in members]
@@ -133,11 +136,11 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     }
     tables = sections(scenario, whole=False)
     head = tables.pop("")
-    values: dict[str, dict[str, Any]] = {}
+    values: list[dict[str, Any]] = []
 
     def add(path: tuple[str | int, ...], value: object) -> None:
-        origin, unit = resolved.origin(path), _UNITS.get(str(path[-1]))
-        values[".".join(map(str, path))] = {"value": value, "unit": unit, "origin": _place(origin)}
+        known = {"unit": _UNITS.get(str(path[-1])), "origin": _place(resolved.origin(path))}
+        values.append({"key": ".".join(map(str, path)), "value": value, **known})
 
     for section, table in tables.items():
         parts = [int(part) if part.isdigit() else part for part in section.split(".")]
@@ -146,15 +149,16 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
         if section == "system" and one_of_each:
             for role, card in in_use.items():
                 add((section, role), card.name)
-    cards = {role: _plain(card) for role, card in in_use.items()}
-    rows = [(k, _words(item["value"], item["unit"]), item["origin"]) for k, item in values.items()]
+    parameters = [row for role, card in in_use.items() for row in _parameters(role, card)]
+    rows = [(row["key"], _words(row["value"], row["unit"]), row["origin"]) for row in values]
     lines = [titled(scenario)]
     lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop") if key in head]
     lines += ["", _columns(rows)]
     for role, card in in_use.items():
         label = f"system.{role} = {card.name}" if one_of_each else f"system.{role}"
         lines += ["", _card_text(label, card)]
-    return head | {"path": scenario.path, "values": values, "cards": cards}, "\n".join(lines)
+    about = {"path": scenario.path, "keys": values, "parameters": parameters}
+    return head | about, "\n".join(lines)
 
 
 def _card_text(label: str, card: Card) -> str:
@@ -192,9 +196,21 @@ def _columns(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(Table((), list(rows)).lines())
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a scenario
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+def _parameters(role: str, card: Card) -> list[dict[str, Any]]:
+    from dvsim.scenario.units import format_value
 
-
-def _json(table: object) -> str:
-    return json.dumps(table, indent=2, ensure_ascii=False)
+    return [
+        {
+            "role": role,
+            "card": card.name,
+            "parameter": name,
+            "value": asdict(item.value) if is_dataclass(item.value) else item.value,
+            "dimension": item.dimension,
+            "text": format_value(item.value, item.dimension),
+            "confidence": item.confidence,
+            "source": item.source,
+            "fitted": item.fitted,
+            "origin": _place(item.origin),
+        }
+        for name, item in card.parameters.items()
+    ]

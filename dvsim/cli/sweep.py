@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,16 +19,15 @@ from dvsim.cli.options import (
     scale_option,
     seed_option,
     set_option,
-    typed,
-    typed_text,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say, tell
+from dvsim.cli.terminal import complain, say, say_json, tell, typed, typed_text
+from dvsim.errors import PointsFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.study.sweeps.run import Sweep
+    from dvsim.study.sweep import Sweep
 
 
 @click.command("sweep")
@@ -114,8 +112,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     """
     from dvsim.cli.sweep_text import check_results
     from dvsim.contract.load import template
+    from dvsim.study.sweep import prepare
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
 
     base = template(scenario)
     if given["precision"] is not None:
@@ -160,22 +158,27 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
         n for n, outcome in outcomes.items() if isinstance(outcome, Outcome) and not outcome.error
     }
     if as_json:
-        points = [
-            dict(point.values)
-            | {"point": trial.number, "kept": trial.number in kept}
-            | ({"run": trial.folder} if isinstance(trial, PointTrial) else {"error": trial.error})
-            for point, trial in zip(ready.points, ready.trials, strict=True)
-        ]
-        click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
+        from dvsim.table.reply import Reply
+
+        found = Reply.of()
+        for point, trial in zip(ready.points, ready.trials, strict=True):
+            about: dict[str, Any] = {"scenario": ready.name, "kept": trial.number in kept}
+            if isinstance(trial, PointTrial):
+                about["run"] = trial.folder
+            else:
+                about["error"] = trial.error
+            found.at("sim", dict(point.values), **about)
+        say_json(found)
         return
     tell(plan_lines(ready, kept), indent=2)
 
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     from dvsim.cli.sensitivity import index_lines
-    from dvsim.cli.sweep_text import check_failed, chosen, swept_json, swept_lines, write_page
-    from dvsim.study.sweeps.run import run
+    from dvsim.cli.sweep_text import chosen, swept_lines
+    from dvsim.study.sweep import run
     from dvsim.study.sweeps.sensitivity import Sensitivity
+    from dvsim.table.reply import Reply
 
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
@@ -186,14 +189,20 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     indices = ready.indices if isinstance(ready, Sensitivity) else ()
     lines = index_lines(swept, indices) if indices else None
     lines = lines or swept_lines(swept, chosen(swept, given["results"]))
-    write_page(swept, given["report"])
+    if given["report"] is not None:
+        from dvsim.view.html import write
+        from dvsim.view.sweep_page import swept_page
+
+        write(given["report"], swept_page(swept))
     if as_json:
-        content = swept_json(swept)
-        content |= {"sensitivity": [vars(index) for index in indices]} if indices else {}
-        click.echo(json.dumps(content, allow_nan=False))
+        found = Reply.of(swept)
+        found.say(sensitivity=[vars(index) for index in indices])
+        say_json(found)
     else:
         tell(lines, indent=4 if indices else 2)
         say(f"  $ {typed_text()}")
         if given["report"] is not None:
             say(f"report: {given['report']}")
-    check_failed(swept)
+    if len(swept.failed):
+        points = len(swept.sides["points"])
+        raise PointsFailed(f"{len(swept.failed):,} of {points:,} points failed")

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dvsim.cli.plain_text import wrapped
 from dvsim.contract.find import kind_of
-from dvsim.errors import PointsFailed, ScenarioError, nearest
+from dvsim.errors import ScenarioError, nearest
 from dvsim.study.stopping import LEAST
 from dvsim.study.stopping import MOST as MOST_TIMES
-from dvsim.study.sweep_table import SweepResult, short_names
 from dvsim.study.sweeps.executors import PointTrial, Refused
-from dvsim.study.swept_points import SweptPoints
 from dvsim.study.table import Table
-from dvsim.table.result import finite
+from dvsim.table.result import Result, short_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dvsim.study.sweeps.run import Sweep
+    from dvsim.study.sweep import Sweep
 
 MOST = 40  # points that are printed
 OPTIONS = {"vary": "--vary", "overrides": "--set"}  # by the argument that an error names
 
 
-def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
+def chosen(swept: Result, wanted: Sequence[str]) -> list[str]:
     """Return the results to show."""
-    _check_results(wanted, swept.results)
-    return list(wanted) or SweptPoints(swept).drawn
+    _check_results(wanted, swept.METRICS)
+    return list(wanted) or swept.drawn
 
 
 def check_results(ready: Sweep, wanted: Sequence[str]) -> None:
@@ -51,34 +47,19 @@ def _check_results(wanted: Sequence[str], known: Collection[str]) -> None:
             raise ScenarioError.at("--result", message, name, hint=nearest(name, known))
 
 
-def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:
+def swept_lines(swept: Result, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield what a sweep says, its table, what failed and where everything is."""
-    from dvsim.report.blocks import Section
-    from dvsim.report.sweep_page import answer_sentences, asked_text, points_blocks
-    from dvsim.report.terminal import lines
+    from dvsim.view.blocks import Section
+    from dvsim.view.sweep_page import answer_sentences, asked_text, points_blocks
+    from dvsim.view.terminal import lines
 
-    yield f"{swept.name}: {asked_text(swept)}"
+    yield f"{swept.scenario.name}: {asked_text(swept)}"
     for sentence in answer_sentences(swept, results)[:1]:
         yield from wrapped(sentence)
     blocks = points_blocks(swept, results, MOST, options=OPTIONS)
     yield from lines([Section("points", "Points", blocks)])
     if swept.folder is not None:
         yield f"  kept in {swept.folder}"
-
-
-def write_page(swept: SweepResult, path: Path | None) -> None:
-    """Write the page of a sweep, if one was asked for."""
-    from dvsim.report.html import write
-    from dvsim.report.sweep_page import swept_page
-
-    if path is not None:
-        write(path, swept_page(swept))
-
-
-def check_failed(swept: SweepResult) -> None:
-    """Raise PointsFailed if there is a point without results."""
-    if len(swept.failed):
-        raise PointsFailed(f"{len(swept.failed):,} of {len(swept.table):,} points failed")
 
 
 def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
@@ -106,16 +87,3 @@ def _each_text(sweep: Sweep) -> str:
     return (
         f"{LEAST} to {MOST_TIMES} replications each, for a precision of {100 * sweep.precision:g}%"
     )
-
-
-def swept_json(swept: SweepResult) -> dict[str, Any]:
-    """Return a sweep as JSON types: null for what is not a number."""
-    return {
-        "scenario": swept.name,
-        "keys": list(swept.keys),
-        "results": list(swept.results),
-        "units": dict(swept.units),
-        "folder": None if swept.folder is None else str(swept.folder),
-        "manifest": swept.manifest,
-        "points": list(map(finite, swept.table.to_dict(orient="records"))),
-    }

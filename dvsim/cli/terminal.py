@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -17,11 +18,28 @@ from dvsim.cli.plain_text import folded, plain
 if TYPE_CHECKING:
     from dvsim.progress import Painter
     from dvsim.study.table import Table
+    from dvsim.table.reply import Reply
+
+
+def typed() -> list[str]:
+    """Return the command that was typed."""
+    return ["dvsim", *sys.argv[1:]]
+
+
+def typed_text() -> str:
+    """Return the command that was typed, as a shell takes it."""
+    return shlex.join(typed())
 
 
 def say(text: object) -> None:
     """Print a text to stdout."""
     click.echo(plain(str(text)))
+
+
+def say_json(reply: Reply) -> None:
+    """Print a reply to stdout, with the command that it is of."""
+    reply.facts.command = typed_text()
+    click.echo(reply.text())
 
 
 def tell(lines: Iterable[str | Table], indent: int, width: int | None = None) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import FormFile, report_option, typed_text
-from dvsim.cli.terminal import say
+from dvsim.cli.options import FormFile, report_option
+from dvsim.cli.terminal import say, typed_text
 
 if TYPE_CHECKING:
     from dvsim.fabric.topology import Topology
@@ -36,7 +36,7 @@ OWN = ("height", "angles", "injecting", "crossing", "exit")  # options of a swit
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="html is a picture that you can turn.  [default: by the ending of FILE, or graphml]",
+    help="html is a picture.  [default: by the ending of FILE, or graphml]",
 )
 @report_option(
     "The file to write; its ending chooses the format.  [default: stdout]",
@@ -77,7 +77,7 @@ def topology(
         for line in lines:
             click.echo(line)
     else:
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(page, "".join(f"{line}\n" for line in lines))
         say(page)
@@ -109,9 +109,8 @@ def _injecting(text: str) -> int | list[int]:
 
 def _draw(topology: Topology, page: Path) -> None:
     from dvsim.fabric.topology.choose import nearest
-    from dvsim.report.cylinders import MOST_NODES
-    from dvsim.report.html import write
-    from dvsim.report.topology import topology_page
+    from dvsim.view.html import write
+    from dvsim.view.topology import MOST_NODES, topology_page
 
     switch = topology.switch
     if switch.nodes > MOST_NODES:

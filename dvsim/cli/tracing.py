@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.table.result import Result
 
 LIMIT = "50 MB"
@@ -82,7 +81,7 @@ def _size(text: str) -> int:
 
 def run_traced(
     options: RunOptions, scenarios: Sequence[Spec], how: str | Emulation, trace: Trace
-) -> Run | Result:
+) -> Result:
     """Run a scenario and write its timeline; an emulated one is run anew, to have one."""
     from dvsim.emulation.trace.runs import check_traceable
 
@@ -108,7 +107,7 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
         yield replace(how, traces=Traces(Path(folder), limit))
 
 
-def _write(trace: Trace, run: Run | Result, how: str | Emulation) -> None:
+def _write(trace: Trace, run: Result, how: str | Emulation) -> None:
     from dvsim.emulation.trace import write_trace
     from dvsim.emulation.trace.perfetto import most_events
     from dvsim.emulation.trace.runs import emulated_timeline, simulated_timeline
@@ -118,7 +117,7 @@ def _write(trace: Trace, run: Run | Result, how: str | Emulation) -> None:
         timeline, facts = simulated_timeline(run.scenario, run.seed, capacity)
     else:
         timeline, facts = emulated_timeline(run.scenario, how.traces.folder, capacity)
-    about = {"version": run.manifest["version"], **facts}
+    about = {"version": run.manifest.version, **facts}
     written = write_trace(trace.path, timeline, about, trace.limit)
     first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"
     first += ", iteration 1" if "iteration" in facts else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from dvsim.errors import RunFailed
 
@@ -12,17 +12,16 @@ if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.settings import Emulation
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
     from dvsim.study.table import Table
     from dvsim.table.result import Result
 
-Pair = tuple["Run | Result", "Run | Result"]
+Pair = tuple["Result", "Result"]
 """A changed result, and the one of the unchanged scenario."""
 
 
 def pairs_of(
     options: RunOptions,
-    results: Sequence[Run | Result],
+    results: Sequence[Result],
     backend: str | Emulation,
     *,
     baseline: bool,
@@ -60,38 +59,17 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
-    from dvsim.contract.find import kind_of
-    from dvsim.report.comparison import comparison_sections
-    from dvsim.report.terminal import lines
     from dvsim.study.changes import changes_of
     from dvsim.table.compare import rate_ratio, side_by_side
+    from dvsim.view.comparison import comparison_sections
+    from dvsim.view.terminal import lines
 
     for run, base in pairs:
-        if kind_of(run.scenario).studies:
+        if not run.sampled:
             yield from lines(comparison_sections(side_by_side([base, run])))
-        elif (times := rate_ratio(cast("Run", base), cast("Run", run))) is not None:
-            text = (
-                f"{times.text()} times {base.scenario.name}, which gives {cast('Run', base).rate}"
-            )
+        elif (times := rate_ratio(base, run)) is not None:
+            text = f"{times.text()} times {base.scenario.name}, which gives {base.rate}"
             yield f"{changes_of(run.scenario).name}: {text}"
-
-
-def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return each changed result beside the unchanged one as JSON types; nothing without pairs."""
-    from dvsim.study.changes import changes_of
-    from dvsim.table.compare import side_by_side
-
-    entries = [
-        {
-            "scenario": base.scenario.name,
-            "changed": list(changes_of(run.scenario).said),
-            "replications": base.replications,
-            "folder": None if base.folder is None else str(base.folder),
-            "rows": side_by_side([base, run]).as_json()["rows"],
-        }
-        for run, base in pairs
-    ]
-    return {"baseline": entries} if entries else {}
 
 
 def _base_of(scenario: Spec) -> Spec | None:
@@ -101,14 +79,12 @@ def _base_of(scenario: Spec) -> Spec | None:
     return of_the_same_length(changes, scenario) if changes.said else None
 
 
-def _kept(
-    options: RunOptions, run: Run | Result, base: Spec, backend: str | Emulation
-) -> Pair | None:
+def _kept(options: RunOptions, run: Result, base: Spec, backend: str | Emulation) -> Pair | None:
     from dvsim.contract.kind import How
     from dvsim.study.arguments import backend_of
     from dvsim.study.store import find_kept
 
-    how = How(str(run.manifest.get("version")), run.seed, run.replications, backend_of(backend))
+    how = How(run.manifest.version, run.seed, run.replications, backend_of(backend))
     try:
         other = find_kept(how, options.out, base)
     except RunFailed:  # nobody asked for it

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
 from dvsim.cli.options import MADE, Output, RunOptions, run_options, run_telling
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
     from dvsim.evidence.verdicts import Validation
-    from dvsim.scenario.sampled import Sampled
     from dvsim.scenario.spec import Spec
-    from dvsim.study.run import Run
+    from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
 CAMPAIGN = "/validation"
@@ -117,11 +115,11 @@ def _validate(
     validation = validate_runs(runs, more=more)
     written = options.write_report(runs, validation)
     if options.as_json:
-        click.echo(_json(validation, runs))
+        say_json(_reply(validation, runs))
     else:
         if options.scale not in (None, 1):
             slots = any(run.scenario.LENGTH == "slots" for run in runs)
-            unit = "slots" if slots and not validation.rows else "messages"
+            unit = "slots" if slots and not validation.judged else "messages"
             say(f"{unit} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options, verbose=verbose)
         for path in written:
@@ -130,9 +128,7 @@ def _validate(
         _require_half(validation)
 
 
-def _run(
-    scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
-) -> list[Run | Result]:
+def _run(scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]) -> list[Result]:
     from dvsim.evidence.undecided import STEPS, open_verdicts
 
     if options.replications is not None:
@@ -160,9 +156,9 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     spoken_of = claimed(more)
     own = {name for source in more for entry in source.values() for name in entry.scenarios}
     if not any(
-        scenario.name in spoken_of
-        if kind_of(scenario).studies
-        else cast("Sampled", scenario).reference or scenario.name in own
+        scenario.reference or scenario.name in own
+        if kind_of(scenario).sampled
+        else scenario.name in spoken_of
         for scenario in scenarios
     ):
         message = "none of its scenarios names published figures to compare with"
@@ -171,10 +167,10 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
 
 
 def _print(
-    validation: Validation, runs: Sequence[Run | Result], options: RunOptions, *, verbose: bool
+    validation: Validation, runs: Sequence[Result], options: RunOptions, *, verbose: bool
 ) -> None:
+    from dvsim.evidence.goals import goals
     from dvsim.evidence.overview import miss_table, overview
-    from dvsim.evidence.published.goals import goals
     from dvsim.evidence.text import lines
 
     reached = goals(validation, [run.scenario for run in runs])
@@ -193,7 +189,7 @@ def _print(
         say(f"kept in {options.out}; --verbose prints each statistic, column and claim")
 
 
-def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
+def replications_text(runs: Sequence[Result], asked: int | None) -> str:
     """Say how many replications the verdicts rest on."""
     from dvsim.study.number_text import counted
 
@@ -203,22 +199,40 @@ def replications_text(runs: Sequence[Run | Result], asked: int | None) -> str:
     return text if asked is not None else text + more
 
 
-def _json(validation: Validation, runs: Sequence[Run | Result]) -> str:
-    from dvsim.evidence.published.goals import goals
-    from dvsim.evidence.validation import tallies
-    from dvsim.study.manifest import asked_json
+def _reply(validation: Validation, runs: Sequence[Result]) -> Reply:
+    from dvsim.evidence.goals import goals
+    from dvsim.evidence.published import tallies
+    from dvsim.table.reply import Reply, against, finite, records
 
-    content = {
-        "runs": list(map(asked_json, runs)),
-        **asdict(validation),
-        "tallies": [asdict(tally) for tally in tallies(validation)],
-        "goals": [asdict(goal) for goal in goals(validation, [run.scenario for run in runs]).table],
-    }
-    return json.dumps(content, allow_nan=False)
+    made, places = Reply.of(), dict[str, tuple[int, int]]()
+    for run in runs:
+        made.result(run, numbers=False)
+    row: Any  # a named tuple
+    for row in validation.rows.itertuples(index=False):
+        if row.scenario not in places:
+            named = {"scenario": row.scenario}
+            published = made.at("published", named, source=row.transport)
+            places[row.scenario] = made.at("sim", named), published
+        where = {"component": row.column, "unit": "1" if row.statistic == "count" else "1/s"}
+        metric, (point, base) = f"{row.reading}.{row.statistic}", places[row.scenario]
+        there = made.add(base, metric, row.published, n=1, **where)
+        own = made.add(point, metric, row.simulated, low=row.low, high=row.high, n=1, **where)
+        ratios = [one / row.published if row.published else None for one in (row.low, row.high)]
+        zero = not row.published
+        change = "" if zero else "ratio", math.nan if zero else row.simulated / row.published
+        against(own, there, *change, *ratios, None, row.verdict)
+        own.verdict, own.tolerance = row.verdict, finite(row.tolerance)
+    made.say(
+        columns=records(validation.columns),
+        claims=[dict(vars(claim)) for claim in validation.claims],
+        tallies=records(tallies(validation)),
+        goals=records(goals(validation, [run.scenario for run in runs]).table),
+    )
+    return made
 
 
 def _require_half(validation: Validation) -> None:
-    from dvsim.evidence.validation import columns_passed
+    from dvsim.evidence.published import columns_passed
 
     columns = columns_passed(validation)
     if not columns and validation.claims:

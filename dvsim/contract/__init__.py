@@ -12,6 +12,7 @@ OWN = {
     "cluster": "dvsim.kinds.cluster.kind",
     "irregular": "dvsim.kinds.irregular.kind",
     "workload": "dvsim.kinds.workload.kind",
+    "rivals": "dvsim.kinds.rivals.kind",
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 

@@ -137,7 +137,7 @@ class Kind:
         Spec: The class of its scenarios.
         orders: The keys in whose order a limit can be searched for; the usual one first.
         flow_errors: Metrics whose relative error its readings have at flow fidelity, and where.
-        studies: Whether its results are studies, see `dvsim.kinds.points`.
+        sampled: Whether its results have samples, see `dvsim.table.samples`.
         emulated: Whether backend emu, real programs, can run them, too.
         always: Whether every run has every metric; a missing one was not asked for then.
         registry: Every metric of its results, by name.
@@ -145,6 +145,7 @@ class Kind:
             `dvsim.evidence.calibration.calibrate` takes; empty if there is none.
         figure: ``MODULE:NAME`` of a function that draws a result for a notebook; empty if there is
             none.
+        swept: The metrics that the table of a sweep has; without any the first of `headline`.
         messages: Whether messages of a size go through its systems, as through measured ones.
     """
 
@@ -153,11 +154,12 @@ class Kind:
     Spec: ClassVar[type[Spec]]
     orders: ClassVar[Keys] = {}
     flow_errors: ClassVar[Mapping[str, str]] = {}
-    studies: ClassVar[bool] = False
+    sampled: ClassVar[bool] = False
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
     registry: ClassVar[Mapping[str, Metric]] = {}
     messages: ClassVar[bool] = False
+    swept: ClassVar[Sequence[str]] = ()
     calibration: ClassVar[str] = ""
     figure: ClassVar[str] = ""
 
@@ -265,6 +267,10 @@ class Kind:
         """Return what of an emulation an answer depends on, as JSON types."""
         return dict(emulation.question())
 
+    def slot_ps(self, scenario: Own) -> int | None:
+        """Return how many picoseconds a slot takes; None where there are no slots."""
+        return None
+
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""
         return scenario.scaled(1.0 if scale is None else scale)
@@ -337,6 +343,10 @@ class Kind:
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a metric."""
         return self.registry.get(name) or Metric("")
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a metric as the values of results have it."""
+        return self.metric(name).unit
 
     def value(self, result: Own, point: int, name: str) -> float:
         """Return one of `measures` at a point of a result; not a number if it has none."""

@@ -18,9 +18,7 @@ FOLDERS = ("contract", "core", "fabric", "kinds")
 EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
-    "study/rate.py",
-    "study/samples.py",
-    "study/summary.py",
+    "table/samples.py",
     "scenario/types.py",
 )
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import Own
 from dvsim.emulation.hosts import Hosts
+from dvsim.emulation.own_bridge import OwnBridge
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Emulation:
     at_least_once: bool = False
     # Other machines, on which its programs and private brokers are; None for this one.
     hosts: Hosts | None = None
+    # What takes vicbridge's place; None for that.
+    bridge: OwnBridge | None = None
     # Where to leave traces, if they are wanted. They cost the programs a little time, and make it
     # another question.
     traces: Traces | None = field(default=None, compare=False)
@@ -77,7 +80,8 @@ class Emulation:
             where |= {"hosts": self.hosts.text}
             where |= {"broker_hosts": list(self.hosts.brokers)} if self.hosts.brokers else {}
         traced = {} if self.traces is None else {"traced": True}
-        return {**where, "promise": self.promise, **traced}
+        bridge = {} if self.bridge is None else {"bridge": self.bridge.question()}
+        return {**where, "promise": self.promise, **traced, **bridge}
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with it, by argument."""
@@ -90,8 +94,12 @@ class Emulation:
         if self.credentials is not None and not self.urls:
             message = "is for brokers of a URL; private ones have their own"
             yield Argument("credentials").fault(message)
-        if self.traces is not None and self.hosts is not None:
-            yield Argument("trace").fault("is not built for a run over several hosts")
+        if self.hosts is not None:
+            several = {"trace": self.traces, "bridge": self.bridge}
+            for name in (name for name, given in several.items() if given is not None):
+                yield Argument(name).fault("is not built for a run over several hosts")
+        if self.bridge is not None:
+            yield from self.bridge.faults()
         for url in self.urls:
             yield from _url_faults(url)
 

@@ -1,14 +1,16 @@
-"""What a bridge counted, interval by interval: its CSV becomes a record of the probe."""
+"""What a bridge counted, interval by interval: its table becomes a record of the probe."""
 
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from dvsim.core.probe import Counter, Record
+from dvsim.emulation.amqp import Queue
 from dvsim.errors import RunFailed
 
 COLUMNS = (
@@ -16,6 +18,7 @@ COLUMNS = (
     *("returned", "nacked", "republished", "delivered", "acked"),
     *("in_flight", "blocked", "connected"),
 )
+NEEDED = ("start_ns", "duration_ns", "messages")
 TOTALS = ("messages", "published", "confirmed", "returned", "nacked", "republished")
 
 
@@ -23,28 +26,15 @@ class Stats:
     """The statistics of one bridge; `first_ns` is when its first interval began, by the clock.
 
     Args:
-        path: What ``vicbridge --stats`` has written: comments, one with the clock, a head, and
-            rows.
+        source: What a bridge has written: comments, one of which may have the clock of the first
+            row, a head, and rows. Or its table. Of the columns, those in `NEEDED` must be there.
+        pieces: Of a message, where no column counts them.
     """
 
-    def __init__(self, path: Path) -> None:
-        try:
-            lines = path.read_text(encoding="ascii").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise RunFailed(f"statistics of a bridge: {error}") from error
-        comments = [line for line in lines if line.startswith("#")]
-        rows = [line for line in lines if line and not line.startswith("#")]
-        if not rows or tuple(rows[0].split(",")) != COLUMNS:
-            head = rows[0] if rows else "nothing"
-            raise RunFailed(
-                f"statistics of a bridge begin with {head}; expected {','.join(COLUMNS)}"
-            )
-        self.first_ns = _clock(comments)
-        try:
-            with np.errstate(invalid="ignore"):  # a fraction or 1e999 is refused with its name
-                self.table = pd.read_csv(io.StringIO("\n".join(rows)), dtype="int64")
-        except ValueError as error:
-            raise RunFailed(f"statistics of a bridge: {error}") from error
+    def __init__(self, source: Path | pd.DataFrame, pieces: int = 1) -> None:
+        self.first_ns, table = (0, source) if isinstance(source, pd.DataFrame) else _read(source)
+        others = dict.fromkeys(COLUMNS, 0) | {"pieces": table["messages"] * pieces}
+        self.table = table.assign(**{n: some for n, some in others.items() if n not in table})
 
     @property
     def traffic(self) -> pd.DataFrame:
@@ -79,9 +69,46 @@ class Stats:
         ]
 
 
-def _clock(comments: list[str]) -> int:
-    for line in comments:
-        for word in line.replace("=", " ").replace(":", " ").split():
-            if word.isdigit():
-                return int(word)
-    raise RunFailed("statistics of a bridge: no line says when its first interval began")
+class Growth:
+    """What a bridge took, by how its queue grew: where it writes no statistics.
+
+    Args:
+        messages: How many shall come; those that come twice are not counted.
+    """
+
+    def __init__(self, messages: int) -> None:
+        self._messages = messages
+        self._seen = [(time.monotonic_ns(), 0)]
+
+    def look(self, queue: Queue) -> None:
+        """Note how many messages the queue has."""
+        depth = min(queue.depth(), self._messages)
+        self._seen.append((time.monotonic_ns(), depth))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """An interval between two looks a row: start_ns by the clock, duration_ns, messages."""
+        seen = pd.DataFrame(self._seen, columns=["start_ns", "depth"])
+        grown = seen["depth"].cummax().diff(-1).abs()
+        took = seen["start_ns"].diff(-1).abs()
+        table = seen[["start_ns"]].assign(duration_ns=took, messages=grown, published=grown)
+        return table[:-1].astype("int64")
+
+
+def _read(path: Path) -> tuple[int, pd.DataFrame]:
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunFailed(f"statistics of a bridge: {error}") from error
+    rows = [line for line in lines if line and not line.startswith("#")]
+    head = rows[0] if rows else "nothing"
+    if not {*NEEDED} <= {*head.split(",")}:
+        expected = f"expected {','.join(COLUMNS)}, of which {', '.join(NEEDED)} must be there"
+        raise RunFailed(f"statistics of a bridge begin with {head}; {expected}")
+    words = " ".join(line for line in lines if line.startswith("#")).replace("=", " ").split()
+    clock = next((int(word) for word in words if word.isdigit()), 0)
+    try:
+        with np.errstate(invalid="ignore"):  # a fraction or 1e999 is refused with its name
+            return clock, pd.read_csv(io.StringIO("\n".join(rows)), dtype="int64")
+    except ValueError as error:
+        raise RunFailed(f"statistics of a bridge: {error}") from error

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dvsim.atomic import write_output
 from dvsim.contract.find import kind_of
@@ -17,12 +17,11 @@ from dvsim.contract.load import load, load_campaign
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
-from dvsim.evidence.published.goals import Goals, goals
+from dvsim.evidence.goals import Goals, goals
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
 from dvsim.study.number_text import joined
-from dvsim.study.run import Run
 from dvsim.table.result import Result
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
@@ -61,7 +60,7 @@ The last column says whether the value is a prediction:
 """
 
 
-Runner = Callable[..., Sequence[Run | Result]]
+Runner = Callable[..., Sequence[Result]]
 """Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""
 
 MESSAGES = 200  # of an iteration, over both receivers
@@ -166,8 +165,8 @@ def gather(
     run_all = partial(run, replications=times, **how)
     if enough is not None and replications is None:
         run_all = partial(enough, more=open_verdicts, steps=STEPS, **how)
-    runs = [*run_all([item for item in asked if not kind_of(item).studies], scale=scale)]
-    runs += run_all([item for item in asked if kind_of(item).studies])
+    runs = [*run_all([item for item in asked if kind_of(item).sampled], scale=scale)]
+    runs += run_all([item for item in asked if not kind_of(item).sampled])
     emulated = emulated_runs(run, out, seed=seed, force=force, progress=progress)
     validation = validate(runs, emulated, command_of())
     return Ledger(
@@ -191,7 +190,7 @@ def command_of() -> str:
 
 def emulated_runs(
     run: Runner, out: Path | None, *, seed: int, force: bool, progress: bool
-) -> list[Run]:
+) -> Sequence[Result]:
     """Return an emulated run of each size; none if what they need is not installed.
 
     Raises:
@@ -199,7 +198,7 @@ def emulated_runs(
     """
     if not ready():
         return []
-    runs = run(
+    return run(
         [load(name, [SHORT]) for name in names()],
         seed=seed,
         out=out,
@@ -209,7 +208,6 @@ def emulated_runs(
         progress=progress,
         command=command_of(),
     )
-    return cast("list[Run]", runs)
 
 
 def ready() -> bool:
@@ -284,7 +282,7 @@ def _note(claim: ClaimVerdict) -> Iterator[str]:
 
 
 def _goals(ledger: Ledger) -> Iterator[str]:
-    if not ledger.goals.table:
+    if ledger.goals.table.empty:
         return
     yield from ("", "## What the model of the 2018 study was to reach", "")
     yield (
@@ -293,8 +291,8 @@ def _goals(ledger: Ledger) -> Iterator[str]:
     )
     yield ""
     rows = (
-        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "**missed**")
-        for item in ledger.goals.table
+        (*texts, "met" if met else "**missed**")
+        for *texts, met in ledger.goals.table.to_numpy().tolist()
     )
     yield from table(("goal", "wanted", "got", "floor", ""), rows)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+from dvsim.evidence.goals import NEAR, Goals
 from dvsim.evidence.ledger import counts_text
-from dvsim.evidence.published.goals import NEAR, Goals
-from dvsim.evidence.validation import columns_passed
+from dvsim.evidence.published import columns_passed
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.scenario.reference import label_of
 from dvsim.study.number_text import log_text
@@ -24,8 +25,8 @@ def overview(validation: Validation, reached: Goals) -> Iterator[str | Table]:
         yield f"columns: {'; '.join(columns)} within tolerance, as printed"
     elif not validation.claims:
         yield "no column was compared"
-    if reached.table:
-        yield f"goals:   {sum(goal.met for goal in reached.table)} of {len(reached.table)} met"
+    if len(reached.table):
+        yield f"goals:   {reached.table['met'].sum()} of {len(reached.table)} met"
         yield ""
         yield "Goals (of columns that were held out; floor: between the paper's two runs)"
         yield goal_table(reached)
@@ -46,22 +47,22 @@ def goal_table(reached: Goals) -> Table:
     """Return a row for each goal."""
     head = ("goal", "wanted", "got", "floor", "")
     rows = [
-        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "missed")
-        for item in reached.table
+        (*texts, "met" if met else "missed") for *texts, met in reached.table.to_numpy().tolist()
     ]
     return Table(head, rows, keys=len(head))
 
 
 def miss_table(reached: Goals) -> Iterator[str | Table]:
     """Yield the held-out statistics that are not near, with a heading; nothing if all are."""
-    if not reached.misses:
+    if reached.misses.empty:
         return
     yield ""
     yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
+    misses: list[Any] = list(reached.misses.itertuples())
     rows = [
         (row.scenario, row.column, row.statistic, f"{row.published:.0f}", f"{row.simulated:.0f}",
-         log_text(row.log_error), log_text(apart))
-        for row, apart in zip(reached.misses, reached.apart, strict=True)
+         log_text(row.log_error), log_text(row.apart))
+        for row in misses
     ]  # fmt: skip
     head = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
     yield Table(head, rows, range(3, 7), keys=3)

@@ -8,39 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.sheets.headings import STATISTICS, quantiles_of, share_of
+
 Floats = npt.NDArray[np.float64]
-Number = TypeVar("Number")
 
-STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
-SYNONYMS = {"median": "50%", "average": "mean", "avg": "mean", "n": "count"}
-SYNONYMS |= {"sd": "std", "stddev": "std", "minimum": "min", "maximum": "max"}
 ENOUGH = 10_000  # samples from which on the 99.9th percentile is one
-
-
-def share_of(statistic: str) -> float | None:
-    """Return the share of samples below an order statistic; None for what is none.
-
-    >>> share_of("25%"), share_of("99.9%"), share_of("max"), share_of("mean")
-    (0.25, 0.999, 1.0, None)
-    """
-    if statistic in {"min", "max"}:
-        return 0.0 if statistic == "min" else 1.0
-    try:
-        percent = float(statistic.removesuffix("%")) if statistic.endswith("%") else -1.0
-    except ValueError:
-        return None
-    return round(percent / 100, 12) if 0 < percent < 100 else None
-
-
-def quantiles_of(statistics: Mapping[str, Number]) -> dict[float, Number]:
-    """Return order statistics by share, ascending: 0 for the minimum, 1 for the maximum."""
-    shares = {share_of(name): value for name, value in statistics.items()}
-    return {share: shares[share] for share in sorted(key for key in shares if key is not None)}
 
 
 def statistic(samples: Floats, name: str) -> float:
@@ -97,22 +73,29 @@ def log_error(simulated: float, measured: float) -> float | None:
     return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
 
 
-def within(error: float | None, tolerance: float) -> bool:
-    """Return whether there is a logarithmic error and it is within a relative tolerance."""
-    return error is not None and abs(error) <= math.log1p(tolerance)
+def log_errors(simulated: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
+    """Return ln(simulated / measured) of many, not a number where one is not above zero."""
+    above = (np.asarray(simulated, np.float64), np.asarray(measured, np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((above[0] > 0) & (above[1] > 0), np.log(above[0] / above[1]), np.nan)
+
+
+def agree(
+    simulated: npt.ArrayLike, measured: npt.ArrayLike, tolerance: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers are others within a relative tolerance; only zero is near zero.
+
+    >>> agree([114.9, 115.1, 86.9, 0.0, 0.0, 1.0], [100.0, 100.0, 100.0, 0.0, 1.0, 0.0], 0.15)
+    array([ True, False, False,  True, False, False])
+    """
+    near = np.abs(log_errors(simulated, measured)) <= np.log1p(np.asarray(tolerance, np.float64))
+    zero = (np.asarray(measured) == 0) & (np.asarray(simulated) == 0)
+    return np.asarray(near | zero, dtype=np.bool_)
 
 
 def agrees(simulated: float, measured: float, tolerance: float) -> bool:
-    """Return whether a number is another within a relative tolerance; only zero is near zero.
-
-    >>> agrees(114.9, 100.0, 0.15), agrees(115.1, 100.0, 0.15), agrees(86.9, 100.0, 0.15)
-    (True, False, False)
-    >>> agrees(0.0, 0.0, 0.15), agrees(0.0, 1.0, 0.15), agrees(1.0, 0.0, 0.15)
-    (True, False, False)
-    """
-    if measured == 0 or simulated == 0:
-        return simulated == measured
-    return within(log_error(simulated, measured), tolerance)
+    """Return whether a number is another within a relative tolerance, see `agree`."""
+    return bool(agree(simulated, measured, tolerance))
 
 
 def logs_apart(groups: Iterable[Sequence[float]]) -> tuple[float | None, int]:

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from dvsim.evidence.validation import tallies
-from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.evidence.published import tallies
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.study.number_text import log_text
 from dvsim.study.table import Cell, Table, mark, number, ratio, times
 
@@ -22,7 +23,7 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | T
         intervals: False if there was one replication only: nothing is known about the spread
             between runs.
     """
-    if validation.rows or not validation.claims:
+    if validation.judged or not validation.claims:
         yield from _compared(validation, intervals=intervals)
     if validation.claims:
         yield "Claims"
@@ -34,7 +35,7 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | T
 
 def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Table]:
     yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
-    rows = [_row(row, intervals=intervals) for row in validation.rows]
+    rows = [_row(row, intervals=intervals) for row in validation.rows.itertuples()]
     yield Table(_ROW_HEAD, rows, range(5, 10), keys=5)
     yield ""
     yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
@@ -44,25 +45,24 @@ def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Tabl
 
 def columns_table(validation: Validation) -> Table:
     """Tabulate the verdict on every published column, fitted and held out told apart."""
-    means = {
-        (row.scenario, row.column): row
-        for row in validation.rows
-        if (row.statistic, row.reading) == ("mean", "as printed")
-    }
-    whole = {(item.scenario, item.column): item.passed for item in validation.columns_as_messages}
+    columns = validation.columns
+    whole = columns[columns["reading"] == "as messages"].set_index(["scenario", "column"])["passed"]
+    means = validation.rows[validation.rows["statistic"] == "mean"]
+    keys = ["scenario", "column", "reading"]
+    means = means[[*keys, "published", "simulated"]]
     rows = []
-    for item in validation.columns:
+    items: list[Any] = list(validation.printed().merge(means, on=keys, how="left").itertuples())
+    for item in items:
         key = (item.scenario, item.column)
-        mean = means.get(key)
-        published, simulated = (mean.published, mean.simulated) if mean else (None, None)
         row = [*key, item.published_column, Cell(item.split, status=item.split.replace(" ", "-"))]
-        row += [number(published), number(simulated), times(ratio(simulated, published))]
-        row += [mark(item.mean_ok), _empty(item), mark(item.quantiles_ok), mark(item.passed)]
-        rows.append([*row, mark(whole.get(key))] if whole else row)
+        row += [number(item.published), number(item.simulated)]
+        row += [times(ratio(item.simulated, item.published)), mark(item.mean_ok), _empty(item)]
+        row += [mark(item.quantiles_ok), mark(item.passed)]
+        rows.append([*row, mark(whole.get(key))] if len(whole) else row)
     head = ["scenario", "column", "published as", "used for", "published mean", "simulated mean"]
     head += ["ratio", "mean", "empty share", "quantiles", "verdict", "counted as messages"]
     return Table(
-        head if whole else head[:-1],
+        head if len(whole) else head[:-1],
         rows,
         keys=4,
         name="columns",
@@ -72,16 +72,15 @@ def columns_table(validation: Validation) -> Table:
     )
 
 
-def _empty(column: ColumnVerdict) -> Cell:
+def _empty(column: Any) -> Cell:  # noqa: ANN401 - a row
     verdict = mark(column.empty_ok)
-    if column.empty_share is None or column.empty_bounds is None:
+    if not column.empty_share >= 0:
         return verdict
-    low, high = column.empty_bounds
-    text = f"{verdict} ({column.empty_share:.3f} in {low:.2f}..{high:.2f})"
-    return Cell(text, status=verdict.status)
+    text = f"{column.empty_share:.3f} in {column.empty_low:.2f}..{column.empty_high:.2f}"
+    return Cell(f"{verdict} ({text})", status=verdict.status)
 
 
-def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:
+def _row(row: Any, *, intervals: bool) -> tuple[str, ...]:  # noqa: ANN401
     names = (row.scenario, row.column, row.published_column, row.reading, row.statistic)
     means = (f"{row.published:.1f}", f"{row.simulated:.1f}")
     ends = (f"{end:.1f}" if intervals else "-" for end in (row.low, row.high))
@@ -108,7 +107,8 @@ def claim_lines(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
 
 
 def _tallies(validation: Validation) -> Iterator[str]:
-    for tally in tallies(validation):
+    counted: list[Any] = list(tallies(validation).itertuples())
+    for tally in counted:
         yield (
             f"{tally.what}, {tally.transport}, {tally.reading}, {tally.split}: "
             f"{tally.passed} of {tally.total} pass"

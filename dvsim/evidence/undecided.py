@@ -13,30 +13,30 @@ more replications while there is a cheaper one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.evidence.claims.source import Source
-from dvsim.evidence.published.compare import JUDGED_QUANTILES, readings
-from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
-from dvsim.evidence.statistics import agrees, log_error, within
+from dvsim.evidence.goals import MEAN_NEAR, NEAR, SHARE, counted
+from dvsim.evidence.published import JUDGED_QUANTILES
+from dvsim.evidence.statistics import agree
 from dvsim.evidence.validation import validate
-from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published_transports
-from dvsim.study.run import Run
 from dvsim.study.stopping import VERDICT_STEPS, deciding
 from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result
 
 STEPS = VERDICT_STEPS
+Bools = npt.NDArray[np.bool_]
 
-Holds = Callable[[float], bool]
 
-
-def open_verdicts(results: Sequence[Run | Result], more: Iterable[Source] = ()) -> list[bool]:
+def open_verdicts(results: Sequence[Result], more: Iterable[Source] = ()) -> list[bool]:
     """Return for each result whether a verdict rests on it that is not decided yet.
 
     Args:
@@ -47,7 +47,7 @@ def open_verdicts(results: Sequence[Run | Result], more: Iterable[Source] = ()) 
     return [result.scenario.name in names for result in results]
 
 
-def undecided(validation: Validation, runs: Iterable[Run | Result]) -> frozenset[str]:
+def undecided(validation: Validation, runs: Iterable[Result]) -> frozenset[str]:
     """Return the names of the scenarios on which verdicts rest that are not decided.
 
     Args:
@@ -57,78 +57,73 @@ def undecided(validation: Validation, runs: Iterable[Run | Result]) -> frozenset
     names = {
         name for claim in validation.claims if claim.edge or claim.open for name in claim.scenarios
     }
+    if not validation.judged:
+        return frozenset(names)
     compared: dict[str, Any] = {run.scenario.name: run for run in runs}
-    rows = [
-        _deciding(row, compared[row.scenario])
-        for row in validation.rows
-        if row.reading == "as printed"
+    rows = validation.rows[validation.rows["reading"] == "as printed"]
+    wide = [
+        deciding(Estimate(value, low, high), compared[name].replications, STEPS)
+        for name, value, low, high in rows[["scenario", "simulated", "low", "high"]].to_numpy()
     ]
-    for column in validation.columns:
-        own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
-        decided = list(_parts(column, own, compared[column.scenario]))
-        if None in decided and False not in decided:  # judged otherwise at an end of an interval
-            names.add(column.scenario)
-    held = [row for row in rows if counted(row) and row.split == "held out"]
+    rows = rows.assign(low=[end.low for end in wide], high=[end.high for end in wide])
+    published = rows["published"]
+    decided = _decided(lambda x: agree(x, published, rows["tolerance"]), published, rows)
+    judged = (rows["statistic"] == "mean") | (
+        rows["statistic"].isin(JUDGED_QUANTILES) & (published != 0)
+    )
+    parts = rows.assign(decided=decided)[judged & rows["tolerance"].notna()]
+    shares = validation.printed()
+    shares = shares[shares["empty_share"].notna()]
+    parts = pd.concat(
+        [parts, *(_share(one, compared[one["scenario"]]) for _, one in shares.iterrows())]
+    )
+    for (name, _), own in parts.groupby(["scenario", "column"])["decided"]:
+        if own.isna().any() and not (own == 0).any():  # judged otherwise at an end of an interval
+            names.add(str(name))
+    held = rows.loc[counted(validation).index]
+    held = held[held["split"] == "held out"]
     for path in (None, *published_transports()):
-        part = [row for row in held if path in (None, row.transport)]
+        part = held if path is None else held[held["transport"] == path]
         goals = [_open_goal(part, NEAR, SHARE)]
         if path is not None:
-            means = [row for row in part if row.statistic == "mean"]
-            goals.append(_open_goal(means, MEAN_NEAR, 1.0))
+            goals.append(_open_goal(part[part["statistic"] == "mean"], MEAN_NEAR, 1.0))
         for candidates in goals:
             by_cost = sorted(candidates, key=lambda name: (_seconds(compared[name]), name))
             names.update(by_cost[:-1] or by_cost)
     return frozenset(names)
 
 
-def _deciding(row: Row, run: Run) -> Row:
-    known = Estimate(row.simulated, row.low, row.high)
-    _, low, high = deciding(known, run.replications, STEPS)
-    return replace(row, low=low, high=high)
-
-
-def _seconds(run: Run) -> float:
+def _seconds(run: Result) -> float:
     return float(kind_of(run.scenario).seconds(run.scenario))
 
 
-def _decided(holds: Holds, good: float, value: float, low: float, high: float) -> bool | None:
-    """Return whether it holds in all of an interval; None if in a part of it.
+def _decided(holds: Callable[[Any], Bools], good: Any, rows: pd.DataFrame) -> pd.Series[float]:  # noqa: ANN401
+    """Return 1 where it holds in all of an interval, 0 where nowhere, else not a number.
 
     `good` is a value at which it does, in the middle of all that do.
     """
-    verdict = holds(value)
-    same = holds(low) == verdict == holds(high)
-    return verdict if same and (verdict or not low <= good <= high) else None
+    verdict = holds(rows["simulated"])
+    same = (holds(rows["low"]) == verdict) & (holds(rows["high"]) == verdict)
+    sure = same & (verdict | ~((rows["low"] <= good) & (good <= rows["high"])))
+    return pd.Series(verdict.astype(float), rows.index).where(sure)
 
 
-def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[bool | None]:
-    for row in rows:
-        judged = row.statistic == "mean" or (row.statistic in JUDGED_QUANTILES and row.published)
-        if judged and row.tolerance is not None:
-            near = partial(agrees, measured=row.published, tolerance=row.tolerance)
-            yield _decided(near, row.published, row.simulated, row.low, row.high)
-    if column.empty_bounds is not None:
-        least, most = column.empty_bounds
-        slack = run.scenario.tolerance.empty_share
-        counted = readings(run.scenario)["as printed"]
-        interval = run.by_statistic.get((column.column, counted, "empty"))
-        if interval is not None:
-            middle = (least + most) / 2
-            wide = deciding(interval, run.replications, STEPS)
-            yield _decided(lambda share: least - slack <= share <= most + slack, middle, *wide)
+def _share(column: pd.Series[Any], run: Result) -> pd.DataFrame:
+    """Return whether the share of empty samples of a column is decided, as a row."""
+    known = run.by_metric[column["column"], 0, f"{run.scenario.readings[0]}.empty"]
+    row = pd.DataFrame(
+        [deciding(known, run.replications, STEPS)], columns=["simulated", "low", "high"]
+    )
+    low, high = column["empty_low"], column["empty_high"]
+    slack = run.scenario.tolerance.empty_share
+    decided = _decided(
+        lambda x: np.asarray((low - slack <= x) & (x <= high + slack)), (low + high) / 2, row
+    )
+    return row.assign(scenario=column["scenario"], column=column["column"], decided=decided)
 
 
-def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
-    verdicts = []
-    for row in rows:
-        close = _close(row.published, near)
-        holds = _decided(close, row.published, row.simulated, row.low, row.high)
-        verdicts.append((row.scenario, holds))
-    sure = sum(holds is True for _, holds in verdicts)
-    most = sum(holds is not False for _, holds in verdicts)
-    wanted = share * len(verdicts)
-    return {name for name, holds in verdicts if holds is None} if sure < wanted <= most else set()
-
-
-def _close(published: float, near: float) -> Holds:
-    return lambda value: within(log_error(value, published), near)
+def _open_goal(rows: pd.DataFrame, near: float, share: float) -> set[str]:
+    decided = _decided(lambda x: agree(x, rows["published"], near), rows["published"], rows)
+    open_ = decided.isna()
+    sure, wanted = (decided == 1).sum(), share * len(rows)
+    return set(rows["scenario"][open_]) if sure < wanted <= sure + open_.sum() else set()

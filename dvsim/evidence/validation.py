@@ -1,14 +1,12 @@
-"""Everything that a set of runs says about the published data, and how much of it is good."""
+"""Everything that a set of runs says about the published data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from dvsim.evidence.claims.decide import decide
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.claims.source import Source, sources
-from dvsim.evidence.published.compare import compare
-from dvsim.evidence.verdicts import Reading, Split, Validation
-from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.evidence.published import compare
+from dvsim.evidence.verdicts import Validation
 from dvsim.table.result import Result
 
 
@@ -18,25 +16,9 @@ def claimed(more: Iterable[Source] = ()) -> frozenset[str]:
     return frozenset(name for scenarios in names for name in scenarios)
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many statistics or columns of one transport, reading and split pass.
-
-    `what` is ``statistics`` or ``columns``; statistics that are there for information only are
-    not counted.
-    """
-
-    what: str
-    transport: str
-    reading: Reading
-    split: Split
-    passed: int
-    total: int
-
-
 def validate(
-    runs: Iterable[Run | Result],
-    emulated: Iterable[Run] = (),
+    runs: Iterable[Result],
+    emulated: Iterable[Result] = (),
     emulated_by: str | None = None,
     more: Iterable[Source] = (),
 ) -> Validation:
@@ -57,10 +39,9 @@ def validate(
         ScenarioError: If the reference data cannot be read.
     """
     named = {run.scenario.name: run for run in runs}
-    by_name = {run.scenario.name: run for run in runs_of(named.values())}
-    studies = {study.scenario.name: study for study in studies_of(named.values())}
-    comparisons = [compare(run) for run in by_name.values()]
-    columns = tuple(column for comparison in comparisons for column in comparison.columns)
+    by_name = {name: run for name, run in named.items() if run.sampled}
+    studies = {name: study for name, study in named.items() if not study.sampled}
+    rows, columns = compare(by_name.values())
     amounts = {run.scenario.name: run for run in emulated}
     evidence = Evidence(by_name, columns, studies, amounts, emulated_by)
     spoken_of = [
@@ -68,48 +49,5 @@ def validate(
         for source in (*sources(), *more)
         if any(evidence.has(name) for entry in source.values() for name in entry.scenarios)
     ]
-    return Validation(
-        rows=tuple(row for comparison in comparisons for row in comparison.rows),
-        claims=tuple(claim for source in spoken_of for claim in decide(source, evidence)),
-        columns=columns,
-        columns_as_messages=tuple(
-            column for comparison in comparisons for column in comparison.columns_as_messages
-        ),
-    )
-
-
-def tallies(validation: Validation) -> list[Tally]:
-    """Return the tallies of a validation: statistics first, then columns."""
-    transports = {row.scenario: row.transport for row in validation.rows}
-    counts: dict[tuple[str, str, Reading, Split], list[bool]] = {}
-    for row in validation.rows:
-        if row.verdict != "info":
-            key = ("statistics", row.transport, row.reading, row.split)
-            counts.setdefault(key, []).append(row.verdict == "pass")
-    readings: tuple[Reading, Reading] = ("as printed", "as messages")
-    both = (validation.columns, validation.columns_as_messages)
-    for reading, columns in zip(readings, both, strict=True):
-        for column in columns:
-            key = ("columns", transports[column.scenario], reading, column.split)
-            counts.setdefault(key, []).append(column.passed)
-    return [
-        Tally(message, transport, reading, split, sum(passed), len(passed))
-        for (message, transport, reading, split), passed in sorted(
-            counts.items(), key=lambda item: (item[0][0] == "columns", *item[0])
-        )
-    ]
-
-
-def columns_passed(
-    validation: Validation, split: Split | None = None
-) -> dict[str, tuple[int, int]]:
-    """Return, by transport, how many columns pass as printed, and of how many; of one split."""
-    sums: dict[str, tuple[int, int]] = {}
-    for tally in tallies(validation):
-        if (tally.what, tally.reading) == ("columns", "as printed") and split in (
-            None,
-            tally.split,
-        ):
-            passed, total = sums.get(tally.transport, (0, 0))
-            sums[tally.transport] = (passed + tally.passed, total + tally.total)
-    return sums
+    claims = tuple(claim for source in spoken_of for claim in decide(source, evidence))
+    return Validation(claims, rows, columns)

@@ -1,59 +1,14 @@
-"""What a comparison says, as frozen data without any behaviour."""
+"""What a set of runs says of what was published: rows of numbers, and verdicts on sentences."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-RowVerdict = Literal["pass", "fail", "info"]
+import pandas as pd
+
+from dvsim.table.reply import records
+
 ClaimWord = Literal["confirmed", "refuted", "not reproduced", "not testable"]
 Basis = Literal["not fitted", "fitted", "by definition"]
-Reading = Literal["as printed", "as messages"]
-Split = Literal["fitted", "held out"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One published statistic beside the simulated one."""
-
-    # scenario, column: which simulated column, such as ``h3/dv-8`` and ``r1``
-    scenario: str
-    column: str
-    published_column: str  # its name in the source, such as ``8Br3-r1``
-    transport: str  # as the reference calls it, such as ``data-vortex`` or ``fdr-ipoib``
-    message_bytes: int  # size of a message
-    statistic: str  # ``count``, ``mean``, ``std``, ``min``, ``25%`` … ``99%`` or ``max``
-    # what the simulation counted: ``as printed`` (pieces on the Data Vortex, messages on TCP) or
-    # ``as messages``
-    reading: Reading
-    published: float  # the printed value, in 1/s; for ``count`` a pure number
-    # simulated, low, high: mean over replications and its 95 % interval, in the unit of `published`
-    simulated: float
-    low: float
-    high: float
-    log_error: float | None  # ln(simulated / published); None where either of them is zero
-    # the declared x of ``abs(log_error) <= ln(1 + x)``; None where nothing was declared
-    tolerance: float | None
-    verdict: RowVerdict  # ``info`` where the two numbers are not answers to the same question
-    split: Split  # whether this column was used to choose parameters
-
-
-@dataclass(frozen=True)
-class ColumnVerdict:
-    """Whether a simulated column is the published one, by the tolerances declared before."""
-
-    scenario: str
-    column: str
-    published_column: str
-    split: Split
-    mean_ok: bool  # the mean is within tolerance
-    # the share of empty poll intervals is near what the published quantiles allow; None where there
-    # are no poll intervals
-    empty_ok: bool | None
-    quantiles_ok: bool  # every published p75 to p99 that is not zero is within tolerance
-    passed: bool  # all of them
-    # empty_share, empty_bounds: the simulated share of empty poll intervals, and the range that the
-    # published quantiles allow; None where there are no poll intervals
-    empty_share: float | None = None
-    empty_bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,15 +54,32 @@ class ClaimVerdict:
         return self.basis == "by definition"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Validation:
     """Everything that a set of runs says about the published data.
 
-    `columns` judges Data Vortex columns as printed; `columns_as_messages` judges the same columns
-    with the simulation counted in whole messages.
+    `rows` and `columns` are those of `dvsim.evidence.published.compare`.
     """
 
-    rows: tuple[Row, ...]
-    claims: tuple[ClaimVerdict, ...]
-    columns: tuple[ColumnVerdict, ...]
-    columns_as_messages: tuple[ColumnVerdict, ...] = ()
+    claims: tuple[ClaimVerdict, ...] = ()
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    columns: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything stands beside a published column."""
+        return not self.columns.empty
+
+    def printed(self) -> pd.DataFrame:
+        """Return the verdicts on columns whose numbers are counted as printed."""
+        return (
+            self.columns[self.columns["reading"] == "as printed"] if self.judged else self.columns
+        )
+
+    def table(self) -> dict[str, list[dict[str, Any]]]:
+        """Return it as JSON types."""
+        frames = {"rows": self.rows, "columns": self.columns}
+        return {
+            **{name: records(t) for name, t in frames.items()},
+            "claims": [dict(vars(claim)) for claim in self.claims],
+        }

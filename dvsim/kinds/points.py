@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dvsim.kinds.study import Done
-    from dvsim.table.result import Result
+    from dvsim.table.result import Headline, Result
+    from dvsim.table.stages import Limit
 
 
 class PointsKind(Kind):
     """A kind whose results are studies."""
 
-    studies = True
-    # What a reading counts, and that a second in words, for the progress; empty for nothing.
-    work: ClassVar[tuple[str, str]] = ("", "")
+    # What a reading counts, with that a second in words, for the progress.
+    work: ClassVar[Mapping[str, str]] = {}
     # What yields a result as people read it, as ``MODULE:NAME``: imported when it is needed.
     text: ClassVar[str] = "dvsim.study.points_text:lines_of"
     # The tables that a result has besides its values, with the types of their columns; one with
@@ -80,6 +80,30 @@ class PointsKind(Kind):
         """Run one replication of a point and return its reading."""
         return Plain(self.run(scenario, seed, replication))
 
+    def rows(self, runs: Sequence[Done]) -> pd.DataFrame:
+        """Return the values of runs, with the columns of `VALUES`."""
+        from dvsim.kinds.study import values_of
+
+        return values_of(self, runs)
+
+    def headline_at(self, result: Own, point: int, *, each: bool) -> Headline:
+        """Return the metric that answers at a point; `each` is of systems with receivers."""
+        from dvsim.table.result import Headline
+
+        first = self.headline
+        name = next((name for name in first if result.wide[name].notna().any()), first[0])
+        unit = result.METRICS[name]
+        text = name if unit == "1" else f"{name} {unit}"
+        return Headline(name, text, result.each(point, name), self.metric(name).signed)
+
+    def answer(self, result: Own) -> str:
+        """Return the metric that answers, in words."""
+        return str(result.rate)
+
+    def limit(self, result: Own) -> Limit | None:
+        """Return what keeps a result from being faster; None where that is said by point."""
+        return None
+
     def gathered(
         self, scenario: Own, seed: int, runs: Sequence[Done]
     ) -> Mapping[str, pd.DataFrame]:
@@ -126,10 +150,6 @@ class PointsKind(Kind):
         """Return the published levels of a metric along a key, each with what it is."""
         return []
 
-    def known(self, scenario: Own) -> dict[str, Any]:
-        """Return what else a manifest says; JSON types."""
-        return {}
-
     def made(self, scenarios: Sequence[Own], job: Job) -> Generator[Result, None, None]:
         """Run scenarios and yield the study of each; otherwise as `Kind.made`."""
         from dvsim.kinds.study import studies
@@ -166,9 +186,11 @@ class PointsKind(Kind):
 
     @property
     def measures(self) -> Sequence[str]:
-        """All metrics."""
-        return self.first
+        """The metrics that have a formula, all if none has."""
+        return super().measures or self.first
 
     def value(self, result: Own, point: int, name: str) -> float:
-        """Return the mean of a metric over the replications of a point."""
+        """Return a metric at a point: by its formula, else the mean over the replications."""
+        if self.registry[name].of is not None:
+            return super().value(result, point, name)
         return float(result.wide[result.wide["point"] == point][name].mean())

@@ -21,7 +21,7 @@ from dvsim.errors import RunFailed
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.scenario.spec import Spec
-from dvsim.study.manifest import build_manifest
+from dvsim.table.manifest import build_manifest, used_by
 from dvsim.table.metrics import VALUES
 from dvsim.table.result import Result
 
@@ -119,8 +119,7 @@ def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
 
 
 def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:
-    counted, rate = kind.work
-    return {rate: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
+    return {rate: sum(getattr(r.reading, name) for r in runs) for name, rate in kind.work.items()}
 
 
 def study_of(
@@ -128,28 +127,23 @@ def study_of(
     scenario: Spec,
     job: Job,
     runs: Sequence[Done],
-    **facts: Any,  # noqa: ANN401 - JSON types
+    **facts: Any,  # noqa: ANN401 - fields of a manifest
 ) -> Result:
     """Return the study of runs that have just finished; `facts` are for its manifest."""
-    counted, _ = kind.work
-    known = {counted: sum(getattr(run.reading, counted) for run in runs)} if counted else {}
-    known |= kind.known(scenario) | facts
-    manifest = manifest_of(scenario, job, sum(run.work_s for run in runs), known)
-    asked = (scenario, job.how.seed, job.how.replications, None, manifest)
-    return Result(*asked, values_of(kind, runs), kind.gathered(scenario, job.how.seed, runs))
-
-
-def manifest_of(scenario: Spec, job: Job, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a result that took so long; `known` is what its kind says besides."""
-    how = job.how
-    return build_manifest(
+    how, work = job.how, kind.work if job.how.emulation is None else ()
+    counts = {name: float(sum(getattr(run.reading, name) for run in runs)) for name in work}
+    manifest = build_manifest(
         scenario.name,
-        version=kind_of(scenario).version(how),
+        version=kind.version(how),
         seed=how.seed,
         replications=how.replications,
-        backend=kind_of(scenario).backend(how),
+        backend=kind.backend(how),
         command=job.command,
         started=job.started,
-        wall_s=wall_s,
-        known=known,
+        wall_s=sum(run.work_s for run in runs),
+        counts=counts,
+        **used_by(scenario),
+        **facts,
     )
+    asked = (scenario, how.seed, how.replications, None, manifest)
+    return Result(*asked, kind.rows(runs), kind.gathered(scenario, how.seed, runs))

@@ -1,7 +1,7 @@
 """Scenarios whose messages are sampled as they arrive: what is sent, over what, how it is counted.
 
 Times are integer picoseconds, sizes integer bytes, rates bytes per second. A kind whose scenarios
-are such adds its system; its results are runs (`dvsim.study.run`).
+are such adds its system; its results have samples (`dvsim.table.samples`).
 """
 
 from __future__ import annotations

@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
+
+from dvsim.table.manifest import Emulated
 
 COSTS = ("sender", "publisher", "bridge", "broker")  # in the order of the path
 
 
-def known_of(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a manifest says of an emulated run; nothing of a simulated one."""
-    known = manifest.get("emulated")
-    return known if isinstance(known, Mapping) else {}
-
-
-def made_text(manifest: Mapping[str, Any]) -> str:
+def made_text(known: Emulated) -> str:
     """Say in one line what an emulated run was made with.
 
-    >>> print(made_text({"emulated": {"scale": 0.01, "messages_asked": 20_000_000,
-    ...     "question": {"clusters": 2, "nodes": 1, "promise": "at most once"},
-    ...     "brokers": [{"product": "RabbitMQ", "version": "3.10.8"}]}}))
+    >>> asked = {"clusters": 2, "nodes": 1, "promise": "at most once"}
+    >>> brokers = [{"product": "RabbitMQ", "version": "3.10.8"}]
+    >>> known = {"question": asked, "scale": 0.01, "messages_asked": 20_000_000}
+    >>> print(made_text(Emulated(**known, brokers=brokers)))
     emulated: real programs, RabbitMQ 3.10.8, 2 private clusters of 1 node; at most once; 0.01 of
     20,000,000 messages
     """
-    known = known_of(manifest)
-    question = known.get("question") or {}
-    brokers = [
-        f"{broker.get('product')} {broker.get('version')}" for broker in known.get("brokers") or []
-    ]
-    parts = ["real programs", *dict.fromkeys(brokers)]
-    if "clusters" in question:
-        clusters, nodes = question["clusters"], question["nodes"]
+    asked = known.question
+    parts = ["real programs", *([known.broker] if known.brokers else [])]
+    if asked.clusters is not None:
         parts.append(
-            f"{clusters} private {'cluster' if clusters == 1 else 'clusters'} of "
-            f"{nodes} {'node' if nodes == 1 else 'nodes'}"
+            f"{asked.clusters} private {'cluster' if asked.clusters == 1 else 'clusters'} of "
+            f"{asked.nodes} {'node' if asked.nodes == 1 else 'nodes'}"
         )
     else:
-        parts.append(f"at {', '.join(question.get('urls', []))}")
-    if "hosts" in question:
-        parts.append(f"cards on {question['hosts']}")
-    text = f"emulated: {', '.join(parts)}; {question.get('promise')}"
-    scale = known.get("scale", 1)
-    if scale != 1:
-        text += f"; {scale:.3g} of {known.get('messages_asked'):,} messages"
-    return text
+        parts.append(f"at {', '.join(asked.urls or [])}")
+    if asked.bridge is not None:
+        own = asked.bridge
+        parts.append(f"bridge {own.command}{f' ({own.version})' * bool(own.version)}")
+    if asked.hosts is not None:
+        parts.append(f"cards on {asked.hosts}")
+    text = f"emulated: {', '.join(parts)}; {asked.promise}"
+    return text + (
+        f"; {known.scale:.3g} of {known.messages_asked:,} messages" if known.scale != 1 else ""
+    )
 
 
 def costs_of(counters: pd.DataFrame) -> dict[str, float]:

@@ -19,7 +19,6 @@ from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
 from dvsim.study.design import Answer, Design, Trial
 from dvsim.study.folder import clear_room, make_room
-from dvsim.study.run import Run
 from dvsim.study.stopping import pilot_seed
 from dvsim.study.store import find_kept, first_of, folder_of, joined, write_result
 from dvsim.table.result import Result
@@ -100,12 +99,12 @@ class Runs(Executor[Trial]):
         for times in {trial.replications for trial in trials}:
             check_extent([item.scenario for item in trials if item.replications == times], times)
 
-    def find(self, trial: Trial) -> Run | Result | None:
+    def find(self, trial: Trial) -> Result | None:
         """Return the result that is kept, with the scenario that knows its own file."""
         kept = self._kept(trial)
         if kept is None or kept.replications < trial.replications:
             return None
-        part: Run | Result = replace(first_of(kept, trial.replications), scenario=trial.scenario)
+        part: Result = replace(first_of(kept, trial.replications), scenario=trial.scenario)
         return part
 
     def _kept(self, trial: Trial) -> Any | None:  # noqa: ANN401 - a result of any kind
@@ -113,7 +112,7 @@ class Runs(Executor[Trial]):
             return None
         return find_kept(self._how(trial), self.out, trial.scenario)
 
-    def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, Run | Result]]:
+    def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, Result]]:
         """Run what is missing of trials, those that are run alike together, the longest first."""
         created: list[Path] = []  # folders that were not there before, the innermost first
         together: dict[tuple[int, ...], tuple[How, list[Trial]]] = {}
@@ -135,7 +134,7 @@ class Runs(Executor[Trial]):
             clear_room(created)
             raise
 
-    def _run(self, trials: list[Trial], how: How) -> Iterator[tuple[Trial, Run | Result]]:
+    def _run(self, trials: list[Trial], how: How) -> Iterator[tuple[Trial, Result]]:
         if self.emulation is None:  # no process shall wait at the end for a long task of another
             trials = sorted(trials, key=lambda trial: _longest_s(trial.scenario), reverse=True)
         asked = {to_toml(trial.scenario): trial for trial in trials}
@@ -164,7 +163,7 @@ def simulate(
     progress: bool,
     command: str | Sequence[str],
     whole: Mapping[str, Spec],
-) -> Generator[Run | Result, None, None]:
+) -> Generator[Result, None, None]:
     """Run scenarios and yield the result of each, kind by kind; closing it ends what works for it.
 
     `whole` has the scenarios before they were scaled, by question.

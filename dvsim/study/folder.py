@@ -17,17 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.atomic import whole_folder, whole_folders, write_bytes
-from dvsim.errors import Advice, Argument, OutputError, RunFailed
-from dvsim.scenario.find import is_file, is_folder, nearest_beside, out_of_reach
+from dvsim.contract.load import load
+from dvsim.errors import Advice, OutputError, RunFailed, ScenarioError
+from dvsim.scenario.find import is_file
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
-from dvsim.study.manifest_schema import misshapen
-from dvsim.study.versions import check_format, other
+from dvsim.table.manifest import AGAIN, MANIFEST, Manifest, broken, other
 
-SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
+SCENARIO = "scenario.toml"
 PILOT = ".pilot"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
-AGAIN = Advice("run it again with ", Argument("force"), " or delete it")
 
 
 def run_folder(
@@ -60,7 +59,7 @@ def _name(scenario: str, how: Sequence[object], emulated: Mapping[str, Any] | No
     return digest if emulated is None else f"{how[-1]}-{digest}"
 
 
-def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> None:
+def check_name(folder: Path, scenario: bytes, manifest: Manifest) -> None:
     """Hold the name of a folder against its manifest, of which there is no hash.
 
     A folder that was given another name by its owner says nothing about what was asked.
@@ -71,9 +70,8 @@ def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> No
     named = folder.absolute().name
     if NAME.fullmatch(named) is None:
         return
-    how = [manifest.get(key) for key in ("version", "seed", "backend")]
-    question = (manifest.get("emulated") or {}).get("question")
-    if named != _name(scenario.decode("utf-8", "replace"), how, question):
+    how = [manifest.version, manifest.seed, manifest.backend]
+    if named != _name(scenario.decode("utf-8", "replace"), how, manifest.question):
         raise another(folder)
 
 
@@ -117,9 +115,7 @@ def clear_room(made: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def keep(
-    folder: Path, contents: Mapping[str, bytes], manifest: Mapping[str, Any]
-) -> dict[str, Any]:
+def keep(folder: Path, contents: Mapping[str, bytes], manifest: Manifest) -> Manifest:
     """Write a folder of results, and return its manifest as it is kept, with the hashes.
 
     A result that is already there is replaced; it stays until the new one is complete.
@@ -132,18 +128,18 @@ def keep(
     Raises:
         OutputError: If anything could not be written. Nothing of the new result remains then.
     """
-    kept = with_hashes(manifest, contents)
+    kept = manifest.holding(contents)
     try:
         with whole_folder(folder) as partial:
             for name, data in contents.items():
                 write_bytes(partial / name, data)
-            write_bytes(partial / MANIFEST, manifest_bytes(kept))
+            write_bytes(partial / MANIFEST, kept.encode())
     except OSError as error:
         raise _unwritable(folder, error) from error
     return kept
 
 
-def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any]]]) -> None:
+def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Manifest]]) -> None:
     """Write many small folders of results; each is there whole or not at all.
 
     The disk is waited for once and not file by file, which would take longer than a small run.
@@ -157,7 +153,7 @@ def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any
     try:
         with whole_folders(list(results)) as partials:
             for partial, (contents, manifest) in zip(partials, results.values(), strict=True):
-                text = manifest_bytes(with_hashes(manifest, contents))
+                text = manifest.holding(contents).encode()
                 for name, data in {**contents, MANIFEST: text}.items():
                     (partial / name).write_bytes(data)
     except OSError as error:
@@ -165,92 +161,50 @@ def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any
         raise _unwritable(Path(str(path)), error) from error
 
 
-def with_hashes(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return a manifest with size and hash of each file."""
-    files = {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in contents.items()
-    }
-    return {**manifest, "files": files}
-
-
-def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Return a manifest as it is written."""
-    return json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a folder of results.
-
-    Raises:
-        RunFailed: If the folder is none, or its manifest is damaged or of another format.
-    """
-    path = folder / MANIFEST
-    if not is_file(path):
-        what = "it has no manifest.json" if is_folder(folder) else "there is no such folder"
-        what = out_of_reach(path) or what
-        near = None if is_folder(folder) else nearest_beside(folder, is_folder)
-        what += f"; did you mean '{near}'?" if near else ""
-        first = _inside(folder) if is_folder(folder) else None
-        more = f"; there are in it: {first.parent.parent}/*" if first else ""
-        raise RunFailed(f"{folder} is not a run: {what}{more}")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        json.dumps(manifest, ensure_ascii=False).encode()  # JSON can spell what is no text
-    except (OSError, ValueError, RecursionError) as error:
-        raise broken(folder, f"manifest.json: {error}") from error
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
-        raise broken(folder, "manifest.json is not the manifest of a run")
-    check_format(folder, manifest)
-    wrong = misshapen(manifest)
-    if wrong is not None:
-        raise broken(folder, f"{MANIFEST} lacks a valid '{wrong}'")
-    return manifest
-
-
-def _inside(folder: Path) -> Path | None:
-    try:
-        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in ("*", "*/*", "*/*/*"))
-        return next((path for path in inside if path is not None), None)
-    except OSError:  # others make and remove folders there at this moment
-        return None
-
-
-def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+def read_checked(folder: Path, name: str, manifest: Manifest) -> bytes:
     """Return the bytes of a file.
 
     Raises:
         RunFailed: If it is missing, truncated or not what the manifest says.
     """
-    path, recorded = folder / name, manifest["files"].get(name)
-    wanted = recorded.get("bytes") if isinstance(recorded, dict) else None
+    path, recorded = folder / name, manifest.files.get(name)
+    wanted = None if recorded is None else recorded.bytes
     try:
         size = path.stat().st_size
         data = path.read_bytes() if path.is_dir() or (path.is_file() and size == wanted) else b""
     except FileNotFoundError as error:
-        if name not in manifest["files"]:
+        if recorded is None:
             raise other(folder, manifest, f"{name} is missing, it never had one") from error
         raise broken(folder, f"{name} is missing") from error
     except OSError as error:
         raise broken(folder, f"{name}: {error.strerror}") from error
-    if not isinstance(recorded, dict):
+    if recorded is None:
         raise broken(folder, f"manifest.json has no hash of {name}")
     if size != wanted:
         sizes = f"{size} bytes instead of {wanted}"
         raise broken(folder, f"{name} is truncated or changed: {sizes}")
-    if hashlib.sha256(data).hexdigest() != recorded.get("sha256"):
+    if hashlib.sha256(data).hexdigest() != recorded.sha256:
         raise broken(folder, f"{name} was changed after the run: its hash differs")
     return data
+
+
+def load_kept(folder: Path, name: str, manifest: Manifest) -> Spec:
+    """Return the scenario of a folder, whose bytes are known to be as they were kept.
+
+    Raises:
+        OtherVersion: If it is none by the rules of this version.
+    """
+    try:
+        return load(folder / name)
+    except ScenarioError as error:
+        first, *more = error.faults
+        rest = f" (and {len(more)} more)" if more else ""
+        raise other(folder, manifest, f"{name} is not valid any more: {first}{rest}") from error
 
 
 def another(folder: Path) -> RunFailed:
     """Return the error of a folder that answers another question than the one it is named by."""
     return RunFailed(Advice(f"{folder} is not what was asked; ", AGAIN))
-
-
-def broken(folder: Path, reason: str) -> RunFailed:
-    """Return the error of a folder that was changed by hand."""
-    return RunFailed(Advice(f"{folder} is not a complete run: {reason}; ", AGAIN))
 
 
 def _unwritable(folder: Path, error: OSError) -> OutputError:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dvsim.errors import Advice, Argument, Fault, ScenarioError, nearest
 from dvsim.scenario.find import is_file, is_folder, list_scenarios
-from dvsim.study.folder import MANIFEST, PILOT, read_manifest
-from dvsim.study.versions import OtherVersion
+from dvsim.study.folder import PILOT
+from dvsim.table.manifest import MANIFEST, OtherVersion, read_manifest
 
 MOST_TOLD = 8  # folders in an error
 
@@ -71,8 +71,8 @@ def kept_of(name: str, root: Path) -> list[Kept]:
             except OtherVersion as error:
                 others.append(error)
                 continue
-            started, backend = str(manifest.get("started")), str(manifest.get("backend"))
-            kept.append(Kept(started, path.stat().st_mtime_ns, backend, path.parent))
+            when = manifest.started, path.stat().st_mtime_ns
+            kept.append(Kept(*when, manifest.backend, path.parent))
         if kept:
             return sorted(kept)
         if others:

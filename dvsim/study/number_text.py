@@ -173,7 +173,7 @@ def four_digits(value: float | None) -> str:
 
 def log_text(error: float | None) -> str:
     """Return a logarithmic error for people: ``+0.120``, ``-`` where there is none."""
-    return "-" if error is None else f"{error:+.3f}"
+    return "-" if error is None or math.isnan(error) else f"{error:+.3f}"
 
 
 def ratio_text(value: float | None) -> str:

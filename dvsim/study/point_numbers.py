@@ -21,9 +21,10 @@ class PointNumbers:
     Attributes:
         inner: The keys that the scenario itself varies, with their values; empty for a system.
         each: By name, the value in each replication; what is not a number is absent.
-        bottleneck: What limits it, `dvsim.study.stages.Limit` in words; empty of a study.
+        bottleneck: What limits it, `dvsim.table.stages.Limit` in words; empty of a study.
         note: Why the figures depend on how long it ran; empty if they do not.
         signed: The names of those that may be negative.
+        fidelity: ``flow`` where replications are equal, since they are at that.
     """
 
     inner: Mapping[str, float | str]
@@ -31,6 +32,7 @@ class PointNumbers:
     bottleneck: str = ""
     note: str = ""
     signed: Collection[str] = ()
+    fidelity: str = ""
 
     @cached_property
     def results(self) -> Mapping[str, Estimate]:
@@ -77,19 +79,23 @@ def of_points(
         if value == value:  # noqa: PLR0124 - not a number
             each[point][metric][replication] = value
     notes: list[list[str]] = [[] for _ in scenario.points]
+    flow: set[int] = set()
     if "runs" in tables:
-        for point, note in zip(
-            *(tables["runs"][n].tolist() for n in ("point", "notes")), strict=True
+        for point, fidelity, note in zip(
+            *(tables["runs"][n].tolist() for n in ("point", "fidelity", "notes")), strict=True
         ):
             notes[point].append(note)
+            if fidelity == "flow":
+                flow.add(point)
     return [
         PointNumbers(
             {key: text_or_number(value) for key, value in keys.items()},
             own,
             note=note_of(of),
             signed=signed,
+            fidelity="flow" if number in flow else "",
         )
-        for keys, own, of in zip(scenario.points, each, notes, strict=True)
+        for number, (keys, own, of) in enumerate(zip(scenario.points, each, notes, strict=True))
     ]
 
 

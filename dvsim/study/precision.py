@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.number_text import ROUNDING, counted
 from dvsim.study.point_numbers import PointNumbers
-from dvsim.study.run import Run, runs_of
 from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
-from dvsim.table.compare import in_common
-from dvsim.table.estimate import Change, Estimate, ratio
+from dvsim.table.compare import rate_ratio
+from dvsim.table.estimate import Change, Estimate
 from dvsim.table.result import Result
 
 MOST_TEXTS = 3  # results of which each says what it reached
-R = TypeVar("R", bound=Run | Result)
 
 
 class Reached(NamedTuple):
@@ -90,7 +88,7 @@ def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
     return [*wide, f"{which}: within {100 * asked:g}% with {counted(min(times), max(times))}"]
 
 
-def reached(results: Sequence[Run | Result]) -> list[Reached]:
+def reached(results: Sequence[Result]) -> list[Reached]:
     """Return how well each result is known, in order; of a question all as well as its worst."""
     together = _questions(results) | _pairs(results)
     reports = []
@@ -100,7 +98,7 @@ def reached(results: Sequence[Run | Result]) -> list[Reached]:
     return reports
 
 
-def needs(results: Sequence[Run | Result], precision: float) -> list[int]:
+def needs(results: Sequence[Result], precision: float) -> list[int]:
     """Return how many replications each result needs to be known so well, by a pilot.
 
     Of an open question each variant has as many as its own ratio needs, and its baseline the most.
@@ -118,7 +116,7 @@ def _part(part: Part) -> list[float]:
     return [max(own), *own[1:]]
 
 
-def _questions(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, str]]:
+def _questions(results: Sequence[Result]) -> dict[int, tuple[str, float, str]]:
     widest: dict[int, tuple[str, float, str]] = {}
     for answer in answers(results):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
@@ -128,11 +126,10 @@ def _questions(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, s
     return widest
 
 
-def _pairs(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, str]]:
+def _pairs(results: Sequence[Result]) -> dict[int, tuple[str, float, str]]:
     widest: dict[int, tuple[str, float, str]] = {}
-    runs = runs_of(results)
-    for variant, base in pairs_among(runs):
-        share = _share(ratio(variant.rates, base.rates, common=in_common([base, variant])[1]))
+    for variant, base in pairs_among([result for result in results if result.sampled]):
+        share = _share(rate_ratio(base, variant))
         name = changes_of(variant.scenario).name
         widest[id(variant)] = ("ratio", share, name)
         if share >= widest.get(id(base), ("", 0.0, ""))[1]:
@@ -140,7 +137,7 @@ def _pairs(results: Sequence[Run | Result]) -> dict[int, tuple[str, float, str]]
     return widest
 
 
-def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
+def pairs_among(results: Sequence[Result]) -> list[tuple[Result, Result]]:
     """Return each changed result with the unchanged one of its scenario, where both are there."""
     changed = {id(result): bool(changes_of(result.scenario).said) for result in results}
     return [
@@ -172,7 +169,7 @@ def _has(point: PointNumbers, name: str) -> bool:
     return estimate is not None and estimate.value == estimate.value
 
 
-def _alone(result: Run | Result) -> tuple[str, float]:
+def _alone(result: Result) -> tuple[str, float]:
     kind = kind_of(result.scenario)
     points = kind.point_numbers(result.scenario, kind.brief(result))
     return result.headline().name, max(shares_of(points, kind.headline)[1])

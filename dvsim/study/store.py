@@ -5,9 +5,8 @@
     runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed), not how often
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
-        samples.parquet, …          one for each of the `tables` of its kind: of a run samples and
-                                    summary, of a study its points and more; the same bytes for
-                                    the same result
+        values.parquet, …           its numbers, and one for each other table of its kind, such as
+                                    samples; the same bytes for the same result
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
 `dvsim.atomic`. So a folder that lacks something, or answers another question than the one
@@ -17,36 +16,33 @@ it is named by, was changed by hand: it is neither believed nor replaced until t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
 from dvsim.contract.find import DEFAULT, kind_named, kind_of
 from dvsim.contract.kind import EMULATED, How, Kind
-from dvsim.errors import RunFailed, ScenarioError
+from dvsim.errors import ScenarioError
+from dvsim.scenario.find import is_file
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.folder import (
     SCENARIO,
     another,
-    broken,
     check_name,
     is_there,
     keep,
+    load_kept,
     read_checked,
-    read_manifest,
     run_folder,
 )
 from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
-from dvsim.study.run import Run
-from dvsim.study.sweep_table import KIND as SWEEP
-from dvsim.study.versions import load_kept, other
+from dvsim.study.swept import load_swept
+from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
-
-R = TypeVar("R", bound=Run | Result)
 
 
 def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
@@ -54,7 +50,7 @@ def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> P
     return run_folder(out, scenario, *_asked(how, scenario), text=text, pilot=how.pilot)
 
 
-def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
+def find_kept(how: How, out: Path, scenario: Spec) -> Result | None:
     """Return the result that is kept as the answer to a question, or None if there is none.
 
     It has all replications that were ever asked for, which may be fewer or more than now.
@@ -62,16 +58,35 @@ def find_kept(how: How, out: Path, scenario: Spec) -> Run | Result | None:
     Raises:
         RunFailed: If the folder of the question is there, but is not a good answer to it.
     """
-    folder = folder_of(how, out, scenario)
+    folder, kind = folder_of(how, out, scenario), kind_of(scenario)
+    found = kept_tables(folder, how, scenario, list(kind.tables))
+    return None if found is None else _result(folder, *found, scenario)
+
+
+def kept_tables(
+    folder: Path, how: How, scenario: Spec, names: Sequence[str]
+) -> tuple[Manifest, dict[str, pd.DataFrame]] | None:
+    """Return the manifest and some tables of what is kept in the folder of a question.
+
+    The scenario is compared by its bytes, which is as good as reading it and much quicker.
+
+    Returns:
+        tuple or None: None if nothing is kept.
+
+    Raises:
+        RunFailed: If the folder is there, but is not a good answer to the question.
+    """
     if not is_there(folder):
         return None
-    result = load_result(folder)
-    facts = result.manifest
-    question = facts.get("emulated", {}).get("question")
-    identity = (facts.get("version"), result.seed, facts["backend"], question)
-    if result.scenario != scenario or identity != _asked(how, scenario):
+    manifest = read_manifest(folder)
+    text = read_checked(folder, SCENARIO, manifest)
+    identity = (manifest.version, manifest.seed, manifest.backend, manifest.question)
+    if text != to_toml(scenario).encode() or identity != _asked(how, scenario):
         raise another(folder)
-    return result
+    for name in manifest.files:
+        if not is_file(folder / name):
+            raise broken(folder, f"{name} is missing")
+    return manifest, _read(folder, manifest, scenario, names)
 
 
 def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] | None]:
@@ -80,59 +95,49 @@ def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] |
     return kind.version(how), how.seed, kind.backend(how), emulated
 
 
-def first_of(result: R, replications: int) -> R:
+def first_of(result: Result, replications: int) -> Result:
     """Return the part of a result that has its first replications."""
     if result.replications == replications:
         return result
-    tables: dict[str, Any] = {
-        name: table[table["replication"] <= replications].reset_index(drop=True)
-        for name, table in _tables(result).items()
-    }
-    manifest = result.manifest | {"replications": replications}
-    return replace(result, replications=replications, manifest=manifest, **_fields(result, tables))
+    values, *sides = (
+        table[table["replication"] <= replications].reset_index(drop=True)
+        if "replication" in table
+        else table
+        for table in (result.values, *result.sides.values())
+    )
+    manifest = result.manifest.model_copy(update={"replications": replications})
+    part = replace(result, replications=replications, manifest=manifest, values=values)
+    return replace(part, sides=dict(zip(result.sides, sides, strict=True)))
 
 
-def joined(begun: R, rest: R) -> R:
+def joined(begun: Result, rest: Result) -> Result:
     """Return a result and the replications that follow it as one: as if all had been run at once.
 
     It was made when the rest was, and took as long as both.
     """
-    first = _tables(begun)
-    tables: dict[str, Any] = {}
-    for name, table in _tables(rest).items():
-        later = table[table["replication"] > begun.replications]
-        both = pd.concat([first[name], later], ignore_index=True)
-        order = [key for key in ("point", "replication") if key in both]
-        tables[name] = both.sort_values(order, kind="stable", ignore_index=True)
-    kind = kind_of(rest.scenario)
-    sums = ("wall_s", "simulated_s", "events", *getattr(kind, "work", ())[:1])
-    manifest = rest.manifest | {
-        key: rest.manifest[key] + begun.manifest[key] for key in sums if key in rest.manifest
-    }
-    return replace(rest, manifest=manifest, **_fields(rest, tables))
+    values, *sides = (
+        _after(first, table, begun.replications)
+        for first, table in zip(
+            (begun.values, *begun.sides.values()), (rest.values, *rest.sides.values()), strict=True
+        )
+    )
+    of_begun, made = begun.manifest, rest.manifest
+    counts = {name: value + of_begun.counts.get(name, 0) for name, value in made.counts.items()}
+    sums = {"wall_s": made.wall_s + of_begun.wall_s, "counts": counts}
+    manifest = made.model_copy(update=sums)
+    whole = replace(rest, manifest=manifest, values=values)
+    return replace(whole, sides=dict(zip(rest.sides, sides, strict=True)))
 
 
-def _tables(result: Run | Result) -> dict[str, pd.DataFrame]:
-    every = {item.name: getattr(result, item.name) for item in fields(result)}
-    every |= every.get("sides", {})
-    return {
-        name: table
-        for name, table in every.items()
-        if isinstance(table, pd.DataFrame) and "replication" in table
-    }
+def _after(first: pd.DataFrame, table: pd.DataFrame, replications: int) -> pd.DataFrame:
+    if "replication" not in table:
+        return table
+    both = pd.concat([first, table[table["replication"] > replications]], ignore_index=True)
+    order = [key for key in ("point", "replication") if key in both]
+    return both.sort_values(order, kind="stable", ignore_index=True)
 
 
-def _fields(result: Run | Result, tables: dict[str, Any]) -> dict[str, Any]:
-    sides = getattr(result, "sides", None)
-    if sides is None:
-        return tables
-    return {
-        "values": tables["values"],
-        "sides": {name: tables.get(name, table) for name, table in sides.items()},
-    }
-
-
-def write_result(result: R, folder: Path) -> R:
+def write_result(result: Result, folder: Path) -> Result:
     """Keep a result in `folder`, and return it as it is kept (with folder and hashes).
 
     One that is already there is replaced; it stays until the new one is complete.
@@ -145,13 +150,14 @@ def write_result(result: R, folder: Path) -> R:
         OutputError: If anything could not be written. Nothing of the new result remains then.
         RunFailed: If the tables of the result are not what its kind must return.
     """
-    kept = replace(result, folder=folder, manifest=dict(result.manifest))
+    kept = replace(result, folder=folder)
     # the statistics that go into its files are its own: nobody computes them again
-    kept.manifest.update(keep(folder, contents_of(kept), result.manifest))
+    manifest = keep(folder, contents_of(kept), result.manifest)
+    object.__setattr__(kept, "manifest", manifest)
     return kept
 
 
-def contents_of(result: Run | Result) -> dict[str, bytes]:
+def contents_of(result: Result) -> dict[str, bytes]:
     """Return the files of a result that count, by name; the same bytes for the same result.
 
     Raises:
@@ -165,56 +171,68 @@ def contents_of(result: Run | Result) -> dict[str, bytes]:
     return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
 
-def load_result(folder: Path) -> Run | Result:
-    """Return the run or the study that is kept in `folder`.
+def load_result(folder: Path) -> Result:
+    """Return the result that is kept in `folder`.
 
     Raises:
         RunFailed: If the folder is no result, a file of it is missing, truncated or changed, or it
             is of a version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    if manifest.get("backend") == SWEEP:
-        raise RunFailed(f"{folder} is a sweep, not a run or a study")
+    if manifest.swept is not None:
+        return load_swept(folder, manifest)
     text = read_checked(folder, SCENARIO, manifest)
     kind = _kind(folder, manifest, text)
-    data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}
     check_name(folder, text, manifest)
     scenario = load_kept(folder, SCENARIO, manifest)
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
+    tables = _read(folder, manifest, scenario, list(kind.tables))
+    return _result(folder, manifest, tables, scenario)
+
+
+def _read(
+    folder: Path, manifest: Manifest, scenario: Spec, names: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    kind = kind_of(scenario)
+    data = {name: read_checked(folder, _file(name), manifest) for name in names}
     try:
-        tables = {name: from_parquet(data[name], cols) for name, cols in kind.tables.items()}
+        tables = {name: from_parquet(data[name], kind.tables[name]) for name in names}
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
         rows = [table["replication"] for table in tables.values() if "replication" in table]
-        asked, there = int(manifest["replications"]), pd.concat(rows).unique()
+        asked, there = manifest.replications, pd.concat(rows).unique()
         if not (there.size == asked == max(there, default=0) and min(there) == 1):
             raise ValueError(f"it says {asked} replications, its tables have {there.size}")
-        result: Run | Result = kind.result(
-            scenario=scenario,
-            seed=int(manifest["seed"]),
-            replications=asked,
-            folder=folder,
-            manifest=manifest,
-            **tables,
-        )
-        return result
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
-    except (KeyError, TypeError) as error:
-        raise broken(folder, f"manifest.json lacks a valid {error}") from error
+    return tables
 
 
-def _kind(folder: Path, manifest: Mapping[str, Any], text: bytes) -> Kind:
-    backend, default = manifest.get("backend"), kind_named(DEFAULT)
+def _result(
+    folder: Path, manifest: Manifest, tables: Mapping[str, pd.DataFrame], scenario: Spec
+) -> Result:
+    known = {"folder": folder, "manifest": manifest, "scenario": scenario}
+    times = manifest.replications
+    try:
+        result: Result = kind_of(scenario).result(
+            seed=manifest.seed, replications=times, **known, **tables
+        )
+    except ValueError as error:
+        raise broken(folder, str(error)) from error
+    return result
+
+
+def _kind(folder: Path, manifest: Manifest, text: bytes) -> Kind:
+    backend, default = manifest.backend, kind_named(DEFAULT)
     if backend == EMULATED:
         backend = tomllib.loads(text.decode()).get("kind", DEFAULT)
-    if backend in (*default.backends, None, DEFAULT):
+    if backend in (*default.backends, DEFAULT):
         return default
     try:
-        return kind_named(str(backend))
+        return kind_named(backend)
     except ScenarioError as error:
         reason = f"no study is made by backend {backend!r}: {error}"
         raise broken(folder, reason) from error

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dvsim.scenario.units import format_value
 from dvsim.study.number_text import joined
-from dvsim.study.run import Run
 from dvsim.table.compare import rate_ratio
 from dvsim.table.estimate import Change
+from dvsim.table.result import Result
 
 MOST_SIZES = 6  # whose ratios are said one by one
 
@@ -23,8 +23,8 @@ class Contest:
         ratio: Of the first rate to the second; None where nothing was delivered.
     """
 
-    vortex: Run
-    tcp: Run
+    vortex: Result
+    tcp: Result
     ratio: Change | None
 
     @property
@@ -33,12 +33,12 @@ class Contest:
         return format_value(self.vortex.scenario.workload.message_bytes, "size")
 
 
-def contests(runs: Iterable[Run]) -> list[Contest]:
+def contests(runs: Iterable[Result]) -> list[Contest]:
     """Return the contests of runs, by message size; of several alike the first counts.
 
     A model and a measurement are no contest: `dvsim compare` is for those.
     """
-    sides: dict[tuple[int, str], dict[bool, Run]] = {}
+    sides: dict[tuple[int, str], dict[bool, Result]] = {}
     for run in runs:
         size = run.scenario.workload.message_bytes
         base = run.scenario.system.path.base

@@ -7,7 +7,7 @@ answer can be told of any set of them: after `dvsim run`, or from folders that w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,17 @@ from dvsim.contract.find import kind_of
 from dvsim.scenario.spec import Point, point_text
 from dvsim.scenario.units import format_value
 from dvsim.study.number_text import amount_text, times_text
-from dvsim.study.stages import Limit
 from dvsim.table.compare import MARGIN, in_common, verdict
 from dvsim.table.estimate import Change, Each, Estimate, estimate, ratio
 from dvsim.table.metrics import Metric
-from dvsim.table.result import Headline, finite
+from dvsim.table.reply import against, told
+from dvsim.table.result import Headline
+from dvsim.table.samples import SYSTEM
+from dvsim.table.stages import Limit
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import WhatIf
-    from dvsim.study.run import Run
+    from dvsim.table.reply import Reply
     from dvsim.table.result import Result
 
 
@@ -42,7 +44,7 @@ class Outcome:
         point: Of a study.
     """
 
-    run: Run | Result
+    run: Result
     says: str
     rate: Estimate
     ratio: Change | None
@@ -75,7 +77,7 @@ class Answer:
     parts: tuple[Part, ...]
 
     @property
-    def runs(self) -> list[Run | Result]:
+    def runs(self) -> list[Result]:
         """The runs, or studies, of the question in the order of the table, a baseline first."""
         return [outcome.run for part in self.parts for outcome in part.outcomes]
 
@@ -121,29 +123,37 @@ class Answer:
         ]
         return sentence(self.what, gains)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the answer as JSON types: null for what is not a number."""
-        outcomes = [
-            {
-                "scenario": outcome.run.scenario.name,
-                "member": part.label,
-                "with": outcome.says,
-                "rate": outcome.rate._asdict(),
-                "ratio": None if outcome.ratio is None else outcome.ratio._asdict(),
-                "verdict": outcome.verdict,
-                "limit": None if outcome.limit is None else outcome.limit.cause,
-                "busy": None if outcome.limit is None else outcome.limit.busy,
-                **finite({name: outcome.also(name) for name in self.whatif.also}),
-            }
-            for part in self.parts
-            for outcome in part.outcomes
-        ]
+    def put(self, reply: Reply, numbers: Mapping[int, Sequence[int]]) -> dict[str, Any]:
+        """Hold variants against their baselines in a reply, and return the question and sentence.
+
+        Args:
+            reply: It has the results.
+            numbers: The numbers there of the points of each, by its id.
+        """
+        each = ".each" if self.whatif.rate == "each" else ""
+        for part in self.parts:
+            base = None
+            for outcome in part.outcomes:
+                run = outcome.run
+                point = numbers[id(run)][outcome.point]
+                about = {"question": self.whatif.name, "member": part.label, "with": outcome.says}
+                reply.points[point] = reply.points[point].model_copy(update=about)
+                headline = run.headline(outcome.point)
+                asked: dict[str, Any] = {"n": run.replications}
+                asked["component"] = SYSTEM if run.sampled else ""
+                unit = kind_of(run.scenario).metrics(run.scenario).get(headline.name, "1/s")
+                known = outcome.rate._asdict() | {"unit": unit}
+                row = reply.row(point, headline.name + each, **known, **asked)
+                for name in self.whatif.also:
+                    unit = self._metric(name).unit
+                    reply.row(point, name, outcome.also(name), unit=unit, **asked)
+                if base is not None:
+                    against(row, base, *told(outcome.ratio, outcome.verdict))
+                base = base or row
         return {
             "name": self.whatif.name,
             "question": self.whatif.question,
             "answer": self.sentence(),
-            "unit": self.unit,
-            "outcomes": outcomes,
             "assumed": list(self.whatif.assumed),
         }
 
@@ -182,13 +192,13 @@ def sentence(what: str, gains: Iterable[tuple[str, str, Change]]) -> str:
     return text[0].upper() + text[1:]
 
 
-def answers(runs: Sequence[Run | Result]) -> list[Answer]:
+def answers(runs: Sequence[Result]) -> list[Answer]:
     """Return the answers that results give to open questions; none if they belong to none.
 
     A scenario of which the baseline, or everything else, is missing is left out; of a variant that
     ran several times, that with the most replications counts.
     """
-    questions: dict[tuple[str, int, str], list[Run | Result]] = {}
+    questions: dict[tuple[str, int, str], list[Result]] = {}
     for run in sorted(runs, key=lambda item: item.replications):
         if run.scenario.whatif is not None:
             key = (run.scenario.whatif.name, run.seed, run.backend)
@@ -197,8 +207,8 @@ def answers(runs: Sequence[Run | Result]) -> list[Answer]:
     return [answer for answer in result if answer.parts]
 
 
-def _answer(runs: Sequence[Run | Result]) -> Answer:
-    members: dict[str, dict[int, Run | Result]] = {}
+def _answer(runs: Sequence[Result]) -> Answer:
+    members: dict[str, dict[int, Result]] = {}
     for run in runs:
         members.setdefault(_whatif(run).member, {})[_whatif(run).place] = run
     whole = [
@@ -206,30 +216,30 @@ def _answer(runs: Sequence[Run | Result]) -> Answer:
         for varied in members.values()
         if 0 in varied and len(varied) > 1
     ]
-    if kind_of(runs[0].scenario).studies:
-        return Answer(_whatif(runs[0]), tuple(_points(whole)))
     labels = _labels([varied[0] for varied in whole])
-    parts = (Part(label, _outcomes(varied)) for label, varied in zip(labels, whole, strict=True))
-    return Answer(_whatif(runs[0]), tuple(parts))
+    return Answer(_whatif(runs[0]), tuple(_parts(whole, labels)))
 
 
-def _points(whole: Sequence[Sequence[Run | Result]]) -> Iterator[Part]:
-    for base, *others in whole:
+def _parts(whole: Sequence[Sequence[Result]], labels: Sequence[str]) -> Iterator[Part]:
+    for (base, *others), name in zip(whole, labels, strict=True):
         for point in base.scenario.points:
             variants = [study for study in others if point in study.scenario.points]
-            names = [_whatif(base).member] if len(whole) > 1 or not point else []
+            names = [name] if len(whole) > 1 or not point else []
             label = ", ".join([*names, point_text(point)] if point else names)
             if variants:
                 yield Part(label, _outcomes([base, *variants], point))
 
 
-def _whatif(run: Run | Result) -> WhatIf:
-    if run.scenario.whatif is None:
+def _whatif(run: Result) -> WhatIf:
+    whatif: WhatIf | None = run.scenario.whatif
+    if whatif is None:
         raise ValueError(f"{run.scenario.name} belongs to no question")
-    return run.scenario.whatif
+    return whatif
 
 
 def _labels(runs: Sequence[Any]) -> list[str]:
+    if not all(run.sampled for run in runs):
+        return [_whatif(run).member for run in runs]
     paths = [run.scenario.system.path for run in runs]
     several = len(set(paths)) > 1
     labels = [
@@ -240,11 +250,11 @@ def _labels(runs: Sequence[Any]) -> list[str]:
     return [_whatif(run).member for run in runs] if alike else labels
 
 
-def _outcomes(runs: Sequence[Run | Result], keys: Point | None = None) -> tuple[Outcome, ...]:
+def _outcomes(runs: Sequence[Result], keys: Point) -> tuple[Outcome, ...]:
     base: Each | None = None
     outcomes = []
     for run in runs:
-        point = 0 if keys is None else run.scenario.points.index(keys)
+        point = run.scenario.points.index(keys)
         headline = run.headline(point, each=_whatif(run).rate == "each")
         values = headline.values
         times = None

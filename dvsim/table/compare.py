@@ -10,23 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
-from dvsim.study.manifest import asked_json
 from dvsim.study.number_text import counted, joined
-from dvsim.study.rate import SYSTEM
-from dvsim.study.run import Run
-from dvsim.study.summary import STATISTICS
-from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Change, change, estimate
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
-from dvsim.table.result import Points, finite
+from dvsim.table.result import Result
+from dvsim.table.samples import STATISTICS, SYSTEM
 
 ON = ["point", "component", "metric"]
 SHARE = "1"  # the unit of what is subtracted, not divided
@@ -111,6 +107,7 @@ class Comparison:
         rows: As `compare` has them, with the column result, from 1; the first has no changes.
             Of runs of systems alone a component is a column, or `SYSTEM` for all receivers.
         points: By number, the keys that tell points apart, with their values.
+        numbers: Of each result, which of its own points each of these is.
         metrics, shown: Unless all are runs of systems: the metrics that all have, as the first
             describes them, and those of them that a table for people has.
         single: By number, from 1, results with one point that have none of the keys that tell the
@@ -123,6 +120,7 @@ class Comparison:
     differences: tuple[tuple[str, tuple[str, ...]], ...]
     rows: pd.DataFrame
     points: Sequence[Mapping[str, Any]] = ({},)
+    numbers: Sequence[Sequence[int]] = ()
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
     single: Sequence[int] = ()
@@ -136,32 +134,15 @@ class Comparison:
         sorts = set(map(sort_of, self.results))
         return sorts.pop() if len(sorts) == 1 else "results"
 
-    def as_json(self) -> dict[str, object]:
-        """Return the comparison as JSON types."""
-        own = {
-            name: list(map(list, getattr(self, name)))
-            for name in ("unmatched", "own_metrics", "own_keys")
-        }
-        return {
-            "results": [
-                asked_json(one) | {"backend": one.backend, "manifest": one.manifest}
-                for one in self.results
-            ],
-            "differences": [{"what": what, "values": list(v)} for what, v in self.differences],
-            "points": [{"point": number, **keys} for number, keys in enumerate(self.points)],
-            **own,
-            "rows": [finite(row) for row in self.rows.to_dict(orient="records")],
-        }
 
-
-def sort_of(result: Compared) -> str:
+def sort_of(result: Result) -> str:
     """Return which sort of results one is of: runs of systems, studies, or sweeps."""
-    if isinstance(result, SweptPoints):
+    if result.swept:
         return "sweeps"
-    return "studies" if isinstance(result, Points) else "runs"
+    return "runs" if result.sampled else "studies"
 
 
-def side_by_side(results: Sequence[Compared]) -> Comparison:
+def side_by_side(results: Sequence[Result]) -> Comparison:
     """Put two or more results side by side, of any kinds: runs, studies, points of sweeps.
 
     Raises:
@@ -170,9 +151,10 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
     """
     if len(results) < 2:
         raise ValueError(f"a comparison needs two runs, not {len(results)}")
-    if not any(isinstance(result, Points) for result in results):
-        tables = list(_statistics(cast("Sequence[Run]", results)))
-        return Comparison(tuple(results), tuple(differences(results)), _rows(results, tables))
+    if all(result.sampled for result in results):
+        rows = _rows(results, list(_statistics(results)))
+        told = tuple(differences(results))
+        return Comparison(tuple(results), told, rows, numbers=[[0] for _ in results])
     sides = [measured(result) for result in results]
     metrics = shared_metrics(sides)
     if not metrics:
@@ -186,7 +168,7 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
             for side, points in zip(sides, matched.unmatched, strict=True)
         )
         raise ValueError(f"they have no point in common: {_each(results, varied)}")
-    numbers = zip(*(numbers for _, numbers in matched.points), strict=True)
+    numbers = list(zip(*(numbers for _, numbers in matched.points), strict=True))
     tables = [side.table(own, metrics) for side, own in zip(sides, numbers, strict=True)]
     shown = [name for side in sides for name in side.shown if name in metrics]
     return Comparison(
@@ -194,6 +176,7 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
         tuple(differences(results, matched.keys)),
         _rows(results, tables),
         [point for point, _ in matched.points],
+        numbers,
         metrics,
         tuple(dict.fromkeys(shown)) or tuple(metrics),
         matched.single,
@@ -203,7 +186,7 @@ def side_by_side(results: Sequence[Compared]) -> Comparison:
     )
 
 
-def _rows(results: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _rows(results: Sequence[Result], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     sides = [
         compare(tables[0], table, common=common)
         for table, common in zip(tables, in_common(results), strict=True)
@@ -213,7 +196,7 @@ def _rows(results: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.Dat
     return pd.concat([one.assign(result=n) for n, one in enumerate(sides, 1)], ignore_index=True)
 
 
-def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
+def _statistics(runs: Sequence[Result]) -> Iterator[pd.DataFrame]:
     # what all runs count and print first has all statistics; of the rest the mean is enough
     first, *others = (run.scenario for run in runs)
     readings = [r for r in first.readings if all(r in other.readings for other in others)]
@@ -224,30 +207,19 @@ def _statistics(runs: Sequence[Run]) -> Iterator[pd.DataFrame]:
         for reading in readings
         for statistic in (STATISTICS if reading == readings[0] else ("mean",))
     ]
-    units = {"empty": SHARE, "count": "samples"}
+    order = [(SYSTEM, "rate"), (SYSTEM, "payload_rate"), *order]
+    places = {key: place for place, key in enumerate(order)}
     for run in runs:
-        found: dict[tuple[str, str], dict[int, float]] = {one: {} for one in order}
-        names = ("column", "reading", "statistic", "replication", "value")
-        for column, reading, statistic, replication, value in zip(
-            *(run.summary_columns[name] for name in names), strict=True
-        ):
-            if reading != "counter" and (column, f"{reading}.{statistic}") in found:
-                found[column, f"{reading}.{statistic}"][replication] = value
-        size = run.scenario.workload.message_bytes
-        rows = [
-            *((SYSTEM, "rate", n, rate, "1/s") for n, rate in run.rates.items()),
-            *((SYSTEM, "payload_rate", n, rate * size, "B/s") for n, rate in run.rates.items()),
-            *(
-                (column, metric, n, value, units.get(metric.rpartition(".")[2], "1/s"))
-                for (column, metric), each in found.items()
-                for n, value in each.items()
-            ),
-        ]
-        table = pd.DataFrame(rows, columns=["component", "metric", "replication", "value", "unit"])
-        yield table.assign(point=0, signed=False)
+        rows = run.values[run.values["iteration"] == 0]
+        keys = zip(rows["component"], rows["metric"], strict=True)
+        table = rows.assign(place=[places.get(key, -1) for key in keys])
+        table = table[table["place"] >= 0].sort_values("place", kind="stable")
+        samples = table["metric"].str.endswith(".count")  # a ratio is said of them
+        units = table["metric"].map({name: run.kind.unit(name) for _, name in order})
+        yield table.assign(unit=units.mask(samples, "samples"), signed=False)
 
 
-def _each(results: Sequence[Compared], texts: Iterable[str]) -> str:
+def _each(results: Sequence[Result], texts: Iterable[str]) -> str:
     named = zip(names_of(results), texts, strict=True)
     return "; ".join(f"{name} {text}" for name, text in named)
 
@@ -264,7 +236,7 @@ def _nothing_shared(sides: Sequence[Measured]) -> str:
     return f"they share no metrics: {text}{differ}"
 
 
-def names_of(results: Sequence[Compared]) -> list[str]:
+def names_of(results: Sequence[Result]) -> list[str]:
     """Return the name of each result with what was changed in it; of several alike what else.
 
     Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
@@ -272,14 +244,14 @@ def names_of(results: Sequence[Compared]) -> list[str]:
     names, facts = [], []
     for result in results:
         length = ""
-        if isinstance(result, SweptPoints):
+        if result.swept:
             name = result.name
         else:
             changes = changes_of(result.scenario)
-            name = changes.name + ", emulated" * (result.manifest.get("backend") == "emu")
+            name = changes.name + result.manifest.emulated_text
             length = f"{changes.length:.3g} of its {result.scenario.LENGTH}"
         names.append(name)
-        version = f"version {result.manifest.get('version')}"
+        version = f"version {result.manifest.version}"
         seed = f"seed {result.seed}"
         facts.append((length, seed, counted(result.replications), version))
     for texts in zip(*facts, strict=True):
@@ -291,7 +263,7 @@ def names_of(results: Sequence[Compared]) -> list[str]:
     return names
 
 
-def in_common(results: Sequence[Compared]) -> list[bool]:
+def in_common(results: Sequence[Result]) -> list[bool]:
     """Return of each result whether its replications had the random numbers of those of the first.
 
     True for simulated results of the same kind and seed, never for emulated ones.
@@ -305,9 +277,10 @@ def in_common(results: Sequence[Compared]) -> list[bool]:
     ]
 
 
-def rate_ratio(first: Run, other: Run) -> Change | None:
+def rate_ratio(first: Result, other: Result) -> Change | None:
     """Return how many times the rate of the first run another has; None where one has none."""
-    return change(first.rates, other.rates, "ratio", common=in_common([first, other])[1])
+    a, b = first.headline().values, other.headline().values
+    return change(a, b, "ratio", common=in_common([first, other])[1])
 
 
 def interval_notes(comparison: Comparison) -> Iterator[str]:

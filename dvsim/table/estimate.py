@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,30 @@ def estimate(
         return Estimate(mean, mean, mean)
     low, high = ends(mean, len(known), np.std(known, ddof=1), confidence, signed=signed)
     return Estimate(mean, float(low), float(high))
+
+
+def estimates(
+    group: npt.NDArray[np.integer[Any]], values: Floats, signed: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats, npt.NDArray[np.integer[Any]]]:
+    """Return `estimate` of many values at once: means, both ends, and over how many they are.
+
+    Args:
+        group: Of each value what it is one of, from 0.
+        values: In the order of replications.
+        signed: Of each group whether it may be negative.
+    """
+    known = ~np.isnan(values)
+    times = np.bincount(group[known], minlength=len(signed))
+    sorted_values = values[known][np.argsort(group[known], kind="stable")]
+    starts = np.cumsum(times) - times
+    mean, deviation = np.full((2, len(signed)), np.nan)
+    for n in np.unique(times[times > 0]):
+        same = np.flatnonzero(times == n)
+        rows = sorted_values[starts[same][:, np.newaxis] + np.arange(n)]
+        mean[same] = rows.mean(axis=1)
+        deviation[same] = rows.std(axis=1, ddof=1) if n > 1 else np.nan
+    low, high = ends(mean, np.maximum(times, 1), deviation, signed=signed)
+    return mean, low, high, times
 
 
 def ends(

@@ -15,22 +15,24 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from dvsim.contract.find import kind_of
+from dvsim.contract.load import load
 from dvsim.scenario.document import dotted
 from dvsim.scenario.quantity import UNITS
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.types import Parameter
-from dvsim.scenario.units import format_value
-from dvsim.study.emulated_text import known_of
+from dvsim.scenario.units import format_value, value_text
+from dvsim.study.folder import SCENARIO
 from dvsim.study.number_text import MISSING
-from dvsim.study.sweep_table import short_names
-from dvsim.study.swept_points import Compared, SweptPoints
 from dvsim.table.estimate import Each
+from dvsim.table.manifest import Emulated
 from dvsim.table.metrics import Metric
+from dvsim.table.result import Result, short_names
 
 ALIKE = {"msg/s": "1/s"}  # units that count the same
 MOST = 10_000  # combinations of points
 Difference = tuple[str, tuple[str, ...]]  # what, and the word for it of each result
+BASE = ("", "1", "B")  # units of keys whose values are numbers in scenarios, too
 NOT_RUN = ("tolerance", "reference", "compare", "record")  # tables that say nothing of what is run
 
 
@@ -49,8 +51,29 @@ class PointKeys:
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def of(scenario: Spec) -> PointKeys:
-        """Return those of a scenario."""
+    def of(result: Result) -> PointKeys:
+        """Return those of a result.
+
+        The points of a sweep have the cards of the first, unless it varies which cards they are.
+        """
+        scenario = result.scenario
+        if result.swept:
+            units = result.key_units
+            points = [
+                {
+                    str(key): _whole(value) if units[str(key)] in BASE
+                    else value_text(value, units[str(key)])
+                    for key, value in row.items()
+                }
+                for row in result.points.to_dict(orient="records")
+            ]  # fmt: skip
+            roles = {name: f"system.{name}" for name in scenario.cards}
+            cards = [key for key, path in result.paths.items() if path in roles.values()]
+            if not cards or result.folder is None:
+                return PointKeys(points, [scenario] * len(points), result.paths)
+            changed = ([f"{result.paths[key]}={point[key]}" for key in cards] for point in points)
+            settings = [load(result.folder / SCENARIO, one) for one in changed]
+            return PointKeys(points, settings, result.paths)
         points = [{key: plain(value) for key, value in point.items()} for point in scenario.points]
         return PointKeys(points, [scenario.at(number) for number in range(len(points))])
 
@@ -88,7 +111,7 @@ class PointKeys:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a result gives.
+    """What a result gives; its points are numbered anew.
 
     Attributes:
         result: The result.
@@ -99,7 +122,7 @@ class Measured:
         flow: Points whose replications are equal, since they are at flow fidelity.
     """
 
-    result: Compared
+    result: Result
     metrics: Mapping[str, Metric]
     shown: Sequence[str]
     keys: PointKeys
@@ -135,15 +158,15 @@ def factor_of(unit: str, other: str) -> float | None:
     return next((float(scale[unit] / scale[other]) for scale in scales), None)
 
 
-def measured(result: Compared) -> Measured:
+def measured(result: Result) -> Measured:
     """Return what a result gives."""
-    if isinstance(result, SweptPoints):
+    if result.swept:
         return _of_sweep(result)
     kind, scenario = kind_of(result.scenario), result.scenario
     metrics = {
         name: kind.metric(name)._replace(unit=unit) for name, unit in kind.metrics(scenario).items()
     }
-    keys = PointKeys.of(scenario)
+    keys = PointKeys.of(result)
     values = {
         (point, name): each
         for point, numbers in enumerate(kind.point_numbers(scenario, kind.brief(result)))
@@ -156,21 +179,21 @@ def measured(result: Compared) -> Measured:
     return Measured(result, metrics, result.SHOWN, keys, values, flow)
 
 
-def _of_sweep(swept: SweptPoints) -> Measured:
-    metrics = {name: swept.metric(name)._replace(unit=u) for name, u in swept.METRICS.items()}
-    runs = {id(run): measured(run) for run, _ in swept.runs}
-    at = [(runs[id(run)], inner) for run, inner in swept.runs]
+def _of_sweep(swept: Result) -> Measured:
+    metrics = {n: swept.metric(n)._replace(unit=unit) for n, unit in swept.METRICS.items()}
     values = {
-        (point, name): run.values[inner, name]
-        for point, (run, inner) in enumerate(at)
+        (number, name): each
+        for number, point in enumerate(swept.points.index)
         for name in metrics
-        if (inner, name) in run.values
+        if (each := swept.each(point, name))
     }
-    flow = frozenset(point for point, (run, inner) in enumerate(at) if inner in run.flow)
-    keys = PointKeys(swept.settings, [run.keys.settings[inner] for run, inner in at], swept.paths)
-    there = {name for _, name in values}
-    metrics = {name: metric for name, metric in metrics.items() if name in there}
-    return Measured(swept, metrics, swept.drawn, keys, values, flow)
+    rows = swept.sides["points"].loc[swept.points.index, "fidelity"].tolist()
+    flow = frozenset(number for number, fidelity in enumerate(rows) if fidelity == "flow")
+    return Measured(swept, metrics, swept.drawn, PointKeys.of(swept), values, flow)
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - any value of a key
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class Matched(NamedTuple):
@@ -280,7 +303,7 @@ def _told_apart(side: PointKeys, keys: Sequence[str]) -> bool:
     return len({tuple(side.at(point, key) for key in known) for point in points}) == len(points)
 
 
-def differences(results: Sequence[Compared], varied: Sequence[str] = ()) -> Iterator[Difference]:
+def differences(results: Sequence[Result], varied: Sequence[str] = ()) -> Iterator[Difference]:
     """Yield what is not the same in all results, in words for each, but for keys that are varied.
 
     A number of a card is told if all results have it; so is every key of several kinds, or beside a
@@ -288,7 +311,7 @@ def differences(results: Sequence[Compared], varied: Sequence[str] = ()) -> Iter
     """
     mixed = len({result.simulated for result in results}) > 1
     apart = len({result.scenario.KIND for result in results}) > 1
-    apart = apart or any(isinstance(result, SweptPoints) for result in results)
+    apart = apart or any(result.manifest.swept is not None for result in results)
     facts = [_facts(result, mixed=mixed) for result in results]
     yield from _unlike(facts, partly=True)
     settings = [list(_settings(result, varied)) for result in results]
@@ -304,12 +327,10 @@ def _unlike(texts: Sequence[Mapping[str, str]], *, partly: bool) -> Iterator[Dif
             yield what, values
 
 
-def _facts(result: Compared, *, mixed: bool) -> dict[str, str]:
+def _facts(result: Result, *, mixed: bool) -> dict[str, str]:
     scenario, manifest = result.scenario, result.manifest
-    points = result.points if isinstance(result, SweptPoints) else scenario.points
-    version = str(manifest.get("version", MISSING))
-    host = manifest.get("host")
-    cpu = (host.get("cpu"), host.get("cores")) if isinstance(host, Mapping) else (MISSING, MISSING)
+    points = result.points
+    version = manifest.version
     return {
         "backend": "sim" if result.simulated else "emu",
         "kind": str(kind_of(scenario).about),
@@ -318,30 +339,26 @@ def _facts(result: Compared, *, mixed: bool) -> dict[str, str]:
         "seed": str(result.seed),
         "replications": str(result.replications),
         "version": version.partition("+")[0] if mixed else version,  # other backends: other code
-        "machine": f"{cpu[0]}, {cpu[1]} cores",
-        **_emulated(known_of(manifest)),
+        "machine": f"{manifest.host.cpu}, {manifest.host.cores} cores",
+        **_emulated(manifest.emulated),
     }
 
 
-def _emulated(known: Mapping[str, Any]) -> dict[str, str]:
-    if not known:
+def _emulated(known: Emulated | None) -> dict[str, str]:
+    if known is None:
         return {}
-    question = known.get("question") or {}
-    where = question.get("urls") or [f"{question.get('clusters')} x {question.get('nodes')} nodes"]
-    brokers = [
-        f"{broker.get('product')} {broker.get('version')}" for broker in known.get("brokers") or []
-    ]
+    asked = known.question
     return {
-        "scale": f"{known.get('scale', 1):.3g}",
-        "brokers": ", ".join(map(str, where)),
-        "broker": ", ".join(dict.fromkeys(brokers)),
-        "promise": str(question.get("promise")),
+        "scale": f"{known.scale:.3g}",
+        "brokers": ", ".join(asked.urls or [f"{asked.clusters} x {asked.nodes} nodes"]),
+        "broker": known.broker,
+        "promise": asked.promise,
     }
 
 
-def _settings(result: Compared, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+def _settings(result: Result, varied: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     scenario = result.scenario
-    swept = result.paths.values() if isinstance(result, SweptPoints) else ()
+    swept = result.paths.values()
     data = tomllib.loads(to_toml(scenario))
     tables = {
         name: table

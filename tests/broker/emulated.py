@@ -13,7 +13,7 @@ import nodes
 from dvsim.emulation.settings import Emulation
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
+from dvsim.table.result import Result
 
 LONG = ["h3/fdr-8", "--backend", "emu", "--scale", "1"]
 for changed in ("system.publisher.processes=2", "workload.messages_per_second=2000", "loop=open"):
@@ -21,7 +21,7 @@ for changed in ("system.publisher.processes=2", "workload.messages_per_second=20
 """A run over TCP that goes on for hours, without much haste."""
 
 
-def ask(scenario: Scenario, emulation: Emulation, **options: Any) -> Run:
+def ask(scenario: Scenario, emulation: Emulation, **options: Any) -> Result:
     """Return an emulated run, in memory unless something else is said."""
     (run,) = run_scenarios([scenario], **{"backend": emulation, "out": None, "scale": 1} | options)
     return run

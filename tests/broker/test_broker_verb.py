@@ -13,6 +13,7 @@ import nodes
 import pytest
 import stand_in as stand_in_rabbitmq
 from harness.in_process import dvsim
+from harness.replies import Told
 
 from dvsim.broker.process import Identity
 
@@ -57,7 +58,7 @@ def start(folder):
 def shown(folder):
     """Return what `status --json` says."""
     done = broker("status", "--json", "--dir", folder)
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, Told(done.stdout).facts
 
 
 def test_nodes_run_until_they_are_told_to_end(folder, connect):
@@ -96,7 +97,7 @@ def test_nodes_run_until_they_are_told_to_end(folder, connect):
     assert not (folder / "nodes").exists()
     gone = broker("down", "--dir", folder)
     assert (gone.returncode, gone.stdout) == (0, f"no nodes run in '{folder}'\n")
-    assert shown(folder) == (1, {})
+    assert (shown(folder)[0], shown(folder)[1]["nodes"]) == (1, [])
 
 
 def test_a_shell_gets_what_later_commands_need(folder, stand_in):
@@ -131,7 +132,7 @@ def test_a_crash_leaves_nothing_that_matters(folder, stand_in):
     keeper = json.loads((folder / "state.json").read_text("utf-8"))["keeper"]["pid"]
     os.kill(keeper, signal.SIGKILL)
     nodes.eventually(lambda: not nodes.processes(folder), "epmd gone, too")
-    assert shown(folder) == (1, {})
+    assert (shown(folder)[0], shown(folder)[1]["nodes"]) == (1, [])
     assert broker("up", *SIZE, "--dir", folder).returncode == 0
     code, status = shown(folder)
     assert code == 0

@@ -12,9 +12,7 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate
 from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
-from dvsim.kinds.rabbitmq.calibration.points import points_of
-from dvsim.kinds.rabbitmq.calibration.runs import Given
-from dvsim.kinds.rabbitmq.calibration.simulated import time_s
+from dvsim.kinds.rabbitmq.calibration.cards import time_s
 from dvsim.session import run_scenarios
 
 FITTED, OTHER = (8, 8_192), (2_048, 131_072)
@@ -58,7 +56,7 @@ def close_loop(path, broker, folder):
     )
     how = {"out": folder / "runs", "scale": 1, "backend": emulation}
     runs = run_scenarios([scenario(path, size) for size in (*FITTED, *OTHER)], **how)
-    measured = {point.size: point.time_s for point in points_of([Given(r.folder, r) for r in runs])}
+    measured = {run.scenario.workload.message_bytes: time_s(run) for run in runs}
     words = ["--name", path, "--out", str(folder / "cards")]
     for run in runs[: len(FITTED)]:
         words += ["--from", str(run.folder)]

@@ -8,11 +8,14 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim import broker
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.contract.load import load
 from dvsim.emulation import targets
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq.emu import emulate
+from dvsim.progress import Progress
+from dvsim.scenario.render import to_toml
 from dvsim.study.emulated_text import costs_of
 
 
@@ -77,8 +80,10 @@ def test_a_private_node_has_a_cost_and_its_death_is_told_with_its_log(monkeypatc
             made[0].nodes[0].kill()
 
     asked = Emulation(clusters=1, nodes=1)
-    found = emulate([short, long], asked, on_task=lambda *_: None, on_phase=on_phase)
-    costs = costs_of(next(found).tables.counters)
+    monkeypatch.setattr(Progress, "under_way", lambda _, *what: on_phase(*what))
+    job = Job(How("", 1, 1, asked), 1, False, "", {to_toml(one): one for one in (short, long)})
+    found = kind_of(short).made([short, long], job)
+    costs = costs_of(next(found).values)
     assert list(costs) == ["sender", "bridge", "broker"]
     assert all(value > 0 for value in costs.values())
     assert asked.question()["nodes"] == 1

@@ -17,6 +17,7 @@ import pytest
 from bridge_job import Job
 from harness.patience import patience
 from harness.processes import until
+from harness.replies import Told
 
 from dvsim.contract.load import load
 from dvsim.emulation.hosts import Hosts
@@ -174,8 +175,7 @@ def test_it_is_compared_with_a_simulated_run(whole):
     command = [sys.executable, "-m", "dvsim", "compare", *pair, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert [one["backend"] for one in found["results"]] == ["sim", "emu"]
+    assert [one["backend"] for one in Told(done.stdout).facts["results"]] == ["sim", "emu"]
 
 
 def test_brokers_listen_on_the_address_of_their_host_and_never_on_all(whole):

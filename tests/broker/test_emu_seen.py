@@ -39,7 +39,7 @@ def test_cards_and_bridges_share_one_timeline(at, tmp_path):
     folder.mkdir()
     seen = replace(at, traces=Traces(folder, LIMIT))
     run = ask("h3/dv-8", 3_001, seen)
-    assert run.manifest["emulated"]["question"]["traced"] is True
+    assert run.manifest.emulated.question.traced is True
     assert (folder / CARDS).stat().st_size <= LIMIT
     trace = timeline(run, folder, tmp_path / "t.json")
     events = check_trace(trace)
@@ -63,7 +63,7 @@ def test_cards_and_bridges_share_one_timeline(at, tmp_path):
     called = [e["ts"] for e in events if e["pid"] == bridge and e["ph"] == "X"]
     moving = [event["ts"] for event in rate if event["args"]["value"] > 0]
     assert min(called) - 5_001 <= min(moving) <= max(moving) <= max(called)
-    assert run.manifest["emulated"]["commands"][0].count("--trace") == 1
+    assert run.manifest.emulated.commands[0].count("--trace") == 1
 
 
 def test_over_tcp_the_batches_are_shown(at, tmp_path):
@@ -71,7 +71,7 @@ def test_over_tcp_the_batches_are_shown(at, tmp_path):
     assert (tmp_path / BATCHES).exists()
     shown = check_trace(timeline(run, tmp_path, tmp_path / "t.json"))
     batches = [event for event in shown if event["ph"] == "b"]
-    samples = run.samples[run.samples["iteration"] == 1]
+    samples = run.sides["samples"][run.sides["samples"]["iteration"] == 1]
     assert [event["args"]["messages"] for event in batches] == samples["messages"].tolist()
     assert sum(event["args"]["messages"] for event in batches) == 5_000
 

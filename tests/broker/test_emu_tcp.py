@@ -15,9 +15,9 @@ from dvsim.emulation.messages import Bodies, Digest
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.rabbitmq.emu import iteration
-from dvsim.report import write_results
 from dvsim.study.emulated_text import costs_of
 from dvsim.study.store import load_result
+from dvsim.view import write_results
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def kept(at, tmp_path_factory):
 def test_every_batch_is_a_sample_and_every_message_is_counted(at, room, size, iterations):
     before = room.queues()
     run = ask(small(size, messages=1_050, iterations=iterations), at)
-    first = run.samples[run.samples["iteration"] == 1]
+    first = run.sides["samples"][run.sides["samples"]["iteration"] == 1]
     assert first["messages"].tolist() == [100] * 10 + [50]
     assert (first["pieces"] == first["messages"]).all()
     assert (first["receiver"] == 0).all()
@@ -56,14 +56,14 @@ def test_every_batch_is_a_sample_and_every_message_is_counted(at, room, size, it
     assert first["start_ps"].is_monotonic_increasing
     ends = (first["start_ps"] + first["duration_ps"]).tolist()
     assert all(end <= start for end, start in zip(ends, first["start_ps"][1:], strict=False))
-    assert run.samples["messages"].sum() == iterations * 1_050
-    depth = run.counters[run.counters["metric"] == "depth"]["value"]
+    assert run.sides["samples"]["messages"].sum() == iterations * 1_050
+    depth = run.values[run.values["metric"] == "depth"]["value"]
     assert depth.sum() == iterations * 1_050
     assert room.queues() == before
 
 
 def test_each_program_is_said_to_cost_something(kept):
-    costs = costs_of(kept[0].counters)
+    costs = costs_of(kept[0].values)
     assert list(costs) == ["publisher"]  # the broker is somebody else's
     assert 1e-6 < costs["publisher"] < 1e-2
 
@@ -83,7 +83,7 @@ def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again
     assert "simulated" not in page.partition("</style>")[2].partition("<script>")[0]
     stamp = (run.folder / "manifest.json").stat().st_mtime_ns
     again = ask(small(), at, out=runs)
-    assert again.samples.equals(load_result(run.folder).samples)
+    assert again.sides["samples"].equals(load_result(run.folder).sides["samples"])
     assert (run.folder / "manifest.json").stat().st_mtime_ns == stamp
 
 
@@ -94,8 +94,8 @@ def test_no_password_is_kept_or_shown(kept, broker):
 
 def test_confirms_are_waited_for_when_asked_for(at, kept):
     run = ask(small(), replace(at, at_least_once=True), out=kept[1])
-    assert run.samples["messages"].sum() == 600
-    assert run.manifest["emulated"]["question"]["promise"] == "at least once"
+    assert run.sides["samples"]["messages"].sum() == 600
+    assert run.manifest.emulated.question.promise == "at least once"
     assert run.folder != kept[0].folder  # it is another question
 
 
@@ -103,7 +103,7 @@ def test_an_open_loop_starts_batches_at_their_time(at):
     shape = ["workload.messages=400", "probe.batch=100", "system.publisher.processes=2"]
     pace = ["workload.messages_per_second=1000", 'loop="open"', *FIRST]
     run = ask(load("h3/fdr-8", [*shape, *pace]), at)
-    assert run.samples["start_ps"].tolist() == [k * 10**11 for k in range(4)]
+    assert run.sides["samples"]["start_ps"].tolist() == [k * 10**11 for k in range(4)]
 
 
 def lossy(monkeypatch, spoil):
@@ -161,7 +161,7 @@ def test_a_duplicate_by_message_id_counts_once(at, monkeypatch):
 
     lossy(monkeypatch, say_twice)
     run = ask(small(processes=1), at)
-    duplicates = run.counters[run.counters["metric"] == "duplicates"]["value"]
+    duplicates = run.values[run.values["metric"] == "duplicates"]["value"]
     assert duplicates.tolist() == [2] * 2  # receivers
 
 
@@ -184,8 +184,8 @@ def test_bodies_differ_and_their_sum_does_not_depend_on_their_order():
 def test_python_asks_as_the_shell_does(at):
     run = dvsim.run("h3/fdr-8", backend=at, messages=400, scale=1, system__publisher__processes=1)
     assert (run.backend, run.replications) == ("emu", 1)
-    assert run.manifest["emulated"]["scale"] == 1
-    assert "at_least_once=False" in run.manifest["command"]
+    assert run.manifest.emulated.scale == 1
+    assert "at_least_once=False" in run.manifest.command
 
 
 def test_credentials_that_others_may_read_are_refused(at, tmp_path):

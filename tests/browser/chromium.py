@@ -144,7 +144,7 @@ class Page:
               const plots = [...document.querySelectorAll(".figure")];
               for (const plot of plots) {
                 plot.scrollIntoView();
-                while (!plot.querySelector("svg.main-svg"))
+                while (!plot.classList.contains("drawn"))
                   await new Promise(requestAnimationFrame);
               }
               scrollTo(0, 0);

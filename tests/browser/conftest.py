@@ -14,11 +14,15 @@ from dvsim.contract.load import load_campaign
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.validation import validate
-from dvsim.report import write_comparison, write_results
-from dvsim.report.html import write as write_page
-from dvsim.report.lab import lab_page
 from dvsim.session import run_scenarios
+from dvsim.study.sweep import prepare
+from dvsim.study.sweep import run as run_sweep
+from dvsim.study.sweeps.grid import plan
 from dvsim.table.compare import side_by_side
+from dvsim.view import write_comparison, write_results
+from dvsim.view.html import write as write_page
+from dvsim.view.lab import lab_page
+from dvsim.view.sweep_page import swept_page
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
@@ -60,6 +64,11 @@ def pages(tmp_path_factory):
     made["studies-compared"] = folder / "studies-compared.html"
     again = replace(switch[1], seed=2)
     write_comparison(made["studies-compared"], side_by_side([switch[1], again]), "dvsim compare")
+    keys = ["switch.crossing=brc,xor", "traffic.load=0.05,0.2,0.5", "switch.height=8,16,32"]
+    short = ["switch.angles=2", "traffic.slots=1500", "traffic.warmup=300"]
+    sweep = prepare("switch/load-latency", plan(keys), overrides=short, replications=2)
+    made["sweep"] = folder / "sweep.html"
+    write_page(made["sweep"], swept_page(run_sweep(sweep, workers=1, out=None, sweeps=None)))
     named = replace(system[0].scenario, title=EVIL, name=EVIL, question=EVIL, source=EVIL)
     write("evil", [replace(system[0], scenario=named)] * 2)
     made["topology"] = folder / "topology.html"

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
 from chromium import KEPT
 
-NAMES = ("runs", "lab", "switch", "messaging", "comparison", "studies-compared", "topology", "evil")
+NAMES = (
+    "runs",
+    "lab",
+    "switch",
+    "messaging",
+    "comparison",
+    "studies-compared",
+    "topology",
+    "sweep",
+    "evil",
+)
 
 DRAWN = """[...document.querySelectorAll(".figure")].map((figure) =>
-  figure.querySelectorAll("svg.main-svg").length > 0
-  && figure.querySelectorAll(".trace, .scatterlayer path, canvas").length > 0)"""
+  figure.querySelectorAll(".vega svg .mark-group path, .vega svg .mark-symbol path").length > 0)"""
 
 WIDE = """[...document.querySelectorAll("body *")].filter((element) => {
   if (element.closest(".table, .wide, pre, svg, canvas")) return false;  // they scroll alone
@@ -28,7 +36,7 @@ COLOURS = """(() => {
   return {
     page: ink("body", "backgroundColor"),
     text: ink("body", "color"),
-    ticks: ink(".xtick text", "fill"),
+    ticks: ink(".vega .role-axis-label text", "fill"),
   };
 })()"""
 
@@ -61,7 +69,9 @@ def test_the_console_is_silent_and_nothing_is_fetched(drawn, name):
     assert page.requests == []
 
 
-@pytest.mark.parametrize("name", ["runs", "switch", "messaging", "comparison", "studies-compared"])
+@pytest.mark.parametrize(
+    "name", ["runs", "switch", "messaging", "comparison", "studies-compared", "sweep"]
+)
 def test_a_phone_need_not_scroll_sideways(drawn, name):
     page = drawn(name, "phone")
     assert page.run("innerWidth") == 390
@@ -82,17 +92,15 @@ def test_the_dark_page_is_dark_and_can_be_read(drawn, name):
 def test_a_title_with_a_script_in_it_does_not_run(drawn):
     page = drawn("evil")
     assert page.run("typeof window.stolen") == "undefined"
-    for query in ("#mean-rates", ".legendtext", "#pipeline-dv-title + .plot", "#manifest"):
+    for query in ("#mean-rates", ".role-legend-label", "#pipeline-dv .vega", "#manifest"):
         assert "window.stolen=1" in page.run(f"document.querySelector('{query}').textContent")
 
 
-def test_figures_wait_until_they_are_looked_at(chromium, pages):
+def test_figures_are_drawn_without_being_looked_at(chromium, pages):
     page = chromium.page(pages["runs"], width=1200, height=900)
-    count = "document.querySelectorAll('.figure.drawn').length"
+    page.run("dvsim.drawAll().then(() => 0)")
     every = page.run("document.querySelectorAll('.figure').length")
-    assert page.run(count) < every
-    page.run("dvsim.drawAll()")
-    assert page.run(count) == every
+    assert page.run("document.querySelectorAll('.figure.drawn').length") == every
     page.close()
 
 
@@ -110,7 +118,7 @@ def test_a_figure_gives_its_points_as_csv(drawn):
 
 def test_a_zero_is_a_zero_in_the_csv_and_quantiles_have_their_names(drawn):
     rows = list(csv.DictReader(io.StringIO(drawn("runs").run("dvsim.csv('quantiles-0')"))))
-    medians = [row for row in rows if row["x"] == "50%"]
+    medians = [row for row in rows if row["statistic"] == "50%"]
     assert {float(row["pieces/s"]) for row in medians} == {0.0}
 
 
@@ -124,9 +132,11 @@ def test_the_recorded_run_can_be_played(drawn):
 
 def test_paper_has_every_figure(chromium, pages):
     page = chromium.page(pages["messaging"])
+    page.run("dvsim.drawAll().then(() => 0)")
     page.pdf(KEPT / "messaging.pdf")
     assert all(page.run(DRAWN))
-    widths = "[...document.querySelectorAll('.main-svg')].map((svg) => svg.clientWidth)"
+    own = "document.querySelectorAll('.figure:not(.wide) .vega svg')"
+    widths = f"[...{own}].map((svg) => svg.clientWidth)"
     before = page.run(widths)
     page.run("dispatchEvent(new Event('beforeprint'))")
     on_sheet = page.run(f"{widths}.concat(document.body.clientWidth)")
@@ -139,10 +149,10 @@ def test_paper_has_every_figure(chromium, pages):
 
 def test_the_bottleneck_stands_out_in_the_pipeline(drawn):
     marked = drawn("runs").run(
-        """[...document.querySelectorAll("#pipeline-dv-title + .plot .pipeline .hatch")].map(
-          (hatch) => hatch.parentElement.tagName)"""
+        """[...document.querySelectorAll("#pipeline-dv .vega text")].filter(
+          (text) => text.textContent.endsWith("the limit")).length"""
     )
-    assert json.dumps(marked) == '["svg", "svg"]'
+    assert marked == 2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,3 +165,47 @@ def test_every_figure_has_a_download_with_points_in_it(drawn, name):
         rows = list(csv.reader(io.StringIO(text)))
         assert len(rows) > 2
         assert len({len(row) for row in rows}) == 1
+
+
+SET = """(() => {{
+  const control = document.querySelector("#explore [name='{name}']");
+  control.value = "{value}";
+  control.dispatchEvent(new Event("{event}"));
+}})()"""
+PLOT = "document.querySelector('#explore .plot')"
+MARKS = "[...document.querySelectorAll('#explore .vega .mark-symbol.role-mark path')]"
+
+
+def test_the_picture_of_a_sweep_follows_its_controls(chromium, pages):
+    page = chromium.page(pages["sweep"], width=1200, height=900)
+
+    def said():
+        return page.run(f"{PLOT}.getAttribute('aria-label')")
+
+    def choose(name, value, event="change"):
+        page.run(SET.format(name=name, value=value, event=event))
+        page.run("new Promise((done) => setTimeout(() => done(0), 300))")
+
+    page.draw_all()
+    page.run("new Promise((done) => setTimeout(() => done(0), 1000))")
+    assert page.run(f"{MARKS}.length") == 6  # two crossings at three loads
+    hollow = f"{MARKS}.filter((mark) => mark.getAttribute('fill-opacity') === '0').length"
+    assert page.run(hollow) == 2  # both at the highest load
+    assert "2 saturated" in page.run("document.querySelector('#explore .state').textContent")
+    seen = [said()]
+    choose("height", 2, "input")
+    seen.append(said())
+    choose("metric", "mean_latency")
+    seen.append(said())
+    choose("x", "height")
+    seen.append(said())
+    assert len(set(seen)) == 4
+    assert " over height: " in seen[-1]
+    assert page.run(f"{MARKS}.length") == 6  # two crossings at three heights, of one load
+    choose("load", -1, "input")
+    assert page.run(f"{MARKS}.length") == 18
+    unnamed = """[...document.querySelectorAll("#explore :is(select, input)")].filter(
+      (control) => !control.labels.length).length"""
+    assert page.run(unnamed) == 0
+    assert page.errors == []
+    page.close()

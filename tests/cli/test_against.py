@@ -1,11 +1,11 @@
 """Is a file of measurements compared from the command line, with the verdict first?"""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.validate import validate
 from dvsim.errors import CriterionFailed, ScenarioError
@@ -45,9 +45,10 @@ def test_only_what_was_measured_is_run(folder, tmp_path):
     (tmp_path / "mine.csv").write_text("message_bytes,mean (msg/s),95% (msg/s)\n8,150000,180000\n")
     (tmp_path / "mine.toml").write_text('[lab]\nsample = "batch 10000"\n')
     told = result_of(folder, "h3/fdr-*", "--against", str(tmp_path / "mine.csv"), "--json")
-    content = json.loads(told)
-    assert [run["scenario"] for run in content["runs"]] == ["h3/fdr-8"]
-    assert content["cases"][0]["rows"][0]["lab"] == 150_000
+    content = Told(told)
+    assert [run["scenario"] for run in content.facts["results"]] == ["h3/fdr-8"]
+    assert content.one("mean", origin="lab")["value"] == 150_000
+    assert content.one("mean", origin="sim")["other"] == 150_000
 
 
 def test_strict_ends_in_3_and_a_failure_alone_in_0(folder, tmp_path):

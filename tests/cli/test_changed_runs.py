@@ -1,9 +1,8 @@
 """Is a run that was changed named by it, set beside the unchanged one, and not judged?"""
 
-import json
-
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 from dvsim.study.changes import changes_of
 from dvsim.study.store import load_result
@@ -64,26 +63,23 @@ def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_p
 
 def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
     done = dvsim("run", *SMALL, *SET, "--out", tmp_path, "--baseline", "--json")
-    told = json.loads(done.stdout)
-    one, base = told["runs"]
-    assert [one["changed"], base["changed"]] == [["4 processes"], []]
-    (beside,) = told["baseline"]
-    assert (beside["scenario"], beside["changed"]) == ("h3/fdr-8", ["4 processes"])
-    assert (beside["folder"], beside["replications"]) == (base["folder"], 2)
-    _, row = [row for row in beside["rows"] if row["metric"] == "rate"]
-    assert row["change_low"] < row["change"] < row["change_high"] and row["by"] == "paired"
-    assert row["change"] == pytest.approx(one["rate"]["value"] / base["rate"]["value"], rel=0.05)
+    told = Told(done.stdout)
+    assert [one["changed"] for one in told.facts["results"]] == [["4 processes"], []]
+    row, base = told.of("rate")
+    assert (row["against"], row["other"], base["against"]) == (base["point"], base["value"], None)
+    assert row["change_low"] < row["ratio"] < row["change_high"] and row["by"] == "paired"
+    assert row["ratio"] == pytest.approx(row["value"] / base["value"], rel=0.05)
     said = dvsim("run", *SMALL, *SET, "--out", tmp_path).stdout.splitlines()[-1]
-    assert f": {row['change']:.2f}"[:5] in said  # the same ratio
+    assert f": {row['ratio']:.2f}"[:5] in said  # the same ratio
 
 
 def test_json_has_each_metric_of_a_study_beside_the_unchanged_one(tmp_path):
     asked = ["switch/zero-load", "--scale", "0.005", "--replications", "2", "--workers", "1"]
     asked += ["--set", "traffic.load=0.2", "--out", tmp_path, "--baseline", "--json"]
-    (beside,) = json.loads(dvsim("run", *asked).stdout)["baseline"]
-    assert beside["changed"] == ["load 0.2"] and "ratio" not in beside
-    row = next(r for r in beside["rows"] if (r["metric"], r["result"]) == ("throughput", 2))
-    assert row["change_low"] < row["change"] < row["change_high"] and row["by"] == "paired"
+    told = Told(dvsim("run", *asked).stdout)
+    assert [one["changed"] for one in told.facts["results"]] == [["load 0.2"], []]
+    for row in told.of("throughput", result=0):
+        assert row["change_low"] < row["ratio"] < row["change_high"] and row["by"] == "paired"
 
 
 def test_with_a_precision_the_ratio_is_as_precise(tmp_path):
@@ -91,12 +87,12 @@ def test_with_a_precision_the_ratio_is_as_precise(tmp_path):
     asked += [*SET, "--out", tmp_path, "--baseline", "--precision"]
     done = dvsim("run", *asked, "10%", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    _, times = [row for row in told["baseline"][0]["rows"] if row["metric"] == "rate"]
-    known = told["precision"]
+    told = Told(done.stdout)
+    times, _ = told.of("rate")
+    known = told.facts["precision"]
     assert [one["what"] for one in known] == ["ratio", "ratio"]
-    assert len({run["replications"] for run in told["runs"]}) == 1
-    assert times["change_high"] / times["change"] - 1 == pytest.approx(known[0]["share"])
+    assert len({run["replications"] for run in told.facts["results"]}) == 1
+    assert times["change_high"] / times["ratio"] - 1 == pytest.approx(known[0]["share"])
     assert known[0]["share"] <= 0.1
     *_, last = dvsim("run", *asked, "0.1").stdout.splitlines()
     assert last.startswith(f"{NAME}: ratio ± ") and last.endswith(" replications")

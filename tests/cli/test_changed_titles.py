@@ -1,9 +1,8 @@
 """Does a title say nothing that was changed, and is the unchanged run the first of a comparison?"""
 
-import json
-
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 import dvsim as package
 
@@ -41,9 +40,8 @@ def test_a_title_says_nothing_that_was_changed(scenario, more, gone, desk):
 def test_the_unchanged_run_is_the_first_whatever_was_run_last():
     assert dvsim("run", "h3/dv-256", "--set", "sockets=2", *SHORT).returncode == 0
     assert dvsim("run", "h3/dv-256", *SHORT).returncode == 0
-    found = json.loads(dvsim("compare", "h3/dv-256", "--last", "2", "--json").stdout)
-    _, ratio = [row["change"] for row in found["rows"] if row["metric"] == "rate"]
+    found = Told(dvsim("compare", "h3/dv-256", "--last", "2", "--json").stdout)
+    _, ratio = [row["ratio"] for row in found.of("rate")]
     base = dvsim("run", "h3/dv-256", "--set", "sockets=2", *SHORT, "--baseline", "--json")
-    (pair,) = json.loads(base.stdout)["baseline"]
-    _, same = [row["change"] for row in pair["rows"] if row["metric"] == "rate"]
+    same, _ = [row["ratio"] for row in Told(base.stdout).of("rate")]
     assert ratio == pytest.approx(same) and ratio > 1.5

@@ -1,8 +1,7 @@
 """`dvsim check`: every fault of every file once, as text or JSON."""
 
-import json
-
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 
@@ -86,11 +85,12 @@ def test_check_of_a_file_with_another_suffix(desk):
 def test_check_as_json(desk):
     desk.edit("mine.toml", "messages = 500", "mesages = 500")
     code, lines = check("--json", desk / "mine.toml", desk / "tcp.toml")
-    mine, tcp = json.loads("\n".join(lines))["files"]
+    facts = Told("\n".join(lines)).facts
     assert code == 2
-    assert tcp == {"file": str(desk / "tcp.toml"), "ok": True, "faults": []}
-    assert mine["faults"] == [
+    assert [one["ok"] for one in facts["files"]] == [False, True]
+    assert facts["faults"] == [
         {
+            "checked": str(desk / "mine.toml"),
             "file": str(desk / "mine.toml"),
             "line": 6,
             "key": "workload.mesages",

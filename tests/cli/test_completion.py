@@ -76,7 +76,7 @@ def test_nothing_heavy_is_imported_to_complete():
     code = (
         "import sys\nfrom dvsim.cli.main import main\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "heavy = {'numpy', 'pandas', 'pydantic', 'rich', 'simpy', 'plotly', 'cffi', 'scipy'}\n"
+        "heavy = {'numpy', 'pandas', 'pydantic', 'rich', 'simpy', 'altair', 'cffi', 'scipy'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     asked = {"COMP_WORDS": "dvsim run h3/dv-1", "COMP_CWORD": "2"}

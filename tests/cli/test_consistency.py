@@ -1,16 +1,16 @@
 """Does ``dvsim consistency`` print findings, exit as it says, and print what its page shows?"""
 
-import json
 import math
 import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.consistency import consistency
+from dvsim.consistency import Finding
 from dvsim.errors import CriterionFailed, ScenarioError
-from dvsim.evidence.consistency import Finding
 from dvsim.scenario.find import reference_root
 
 DOCS = Path(__file__).parents[2] / "docs" / "consistency.md"
@@ -59,7 +59,7 @@ def test_the_page_tells_every_kind_of_finding():
 
 
 def test_json_is_one_object():
-    content = json.loads(invoke("--json").stdout)
+    content = Told(invoke("--json").stdout).facts
     assert len(content["findings"]) == 10
     first = content["findings"][0]
     assert set(first) == {*Finding.__dataclass_fields__, "strength"}
@@ -84,7 +84,7 @@ def test_a_finding_is_an_error_only_if_that_is_asked_for(tmp_path):
         "differences, ratios and copies in a table (needs a table of several numbers side by "
         "side)\n"
     )
-    content = json.loads(invoke(str(clean), "--json").stdout)
+    content = Told(invoke(str(clean), "--json").stdout).facts
     assert content["checks"] == ["a grid of values", "common factors of counts"]
     assert (content["columns"], content["numbers"], len(content["left_out"])) == (1, 3, 4)
 

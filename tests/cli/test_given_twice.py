@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness.in_process import dvsim as call
+from harness.replies import Told
 
 import dvsim
 
@@ -120,7 +121,7 @@ def test_a_condition_may_name_a_varied_key_short_or_in_full(varied, named, tmp_p
     monkeypatch.chdir(tmp_path)
     more = ("--where", f"{named} > 1", "--dry-run", "--json", *SHORT)
     done = call("sweep", "h3/dv-8", "--vary", f"{varied}=1,2,4", *more)
-    assert done.stdout.count('"point": ') == 2
+    assert len(Told(done.stdout).points) == 2
 
 
 def test_a_card_and_a_number_of_it_are_two_keys_in_any_order():
@@ -220,10 +221,10 @@ def test_a_sweep_takes_values_of_python():
     hots = [HOT, {"fraction": 0.5, "outputs": [0, 1]}]
     how = {"scale": 0.02, "replications": 1, "height": 4, "load": 0.2}
     swept = dvsim.sweep("switch/hot-spot", {"traffic__hot": hots}, **how)
-    assert len(swept.table) == 2 and not len(swept.failed)
+    assert len(swept.points) == 2 and not len(swept.failed)
     alone = [dvsim.run("switch/hot-spot", replications=1, scale=0.02, height=4, load=0.2,
                        hot=hot).wide["throughput"].iloc[0] for hot in hots]  # fmt: skip
-    assert swept.table["throughput"].tolist() == alone
+    assert swept.wide["throughput"].tolist() == alone
 
 
 def test_a_replay_takes_values_of_python(tmp_path):

@@ -1,6 +1,5 @@
 """Is each open question answered by one sentence and a table with the figures of its runs?"""
 
-import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 from dvsim.contract.load import load_campaign
@@ -15,6 +15,7 @@ from dvsim.session import run_scenarios
 from dvsim.study.number_text import times_text
 from dvsim.study.whatif import answers, sentence
 from dvsim.table.estimate import Change
+from dvsim.table.reply import Reply
 
 
 def call(*args):
@@ -30,8 +31,20 @@ def answer_to(name, memory=None, **how):
             for one in scenarios
         ]
     runs = run_scenarios(scenarios, out=None, workers=1, **how)
+    made = Reply.of()
+    numbers = {id(run): made.result(run) for run in runs}
     (found,) = answers(runs)
-    return json.loads(json.dumps(found.as_json(), allow_nan=False))
+    about, told = found.put(made, numbers), Told(made.text())
+    outcomes = []
+    for point in told.points:
+        rows = {row["metric"]: row for row in told.of_point(point["point"], "system")}
+        rate = rows["rate.each" if found.whatif.rate == "each" else "rate"]
+        ends = {"value": rate["ratio"], "low": rate["change_low"], "high": rate["change_high"]}
+        change = {"kind": "ratio", **ends, "by": rate["by"]}
+        also = {name: rows[name]["value"] for name in found.whatif.also}
+        ratio = None if rate["against"] is None else change
+        outcomes.append({**point, "rate": rate, "ratio": ratio, **also})
+    return about | {"outcomes": outcomes}
 
 
 @pytest.fixture(scope="module")

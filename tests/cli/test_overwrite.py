@@ -44,11 +44,11 @@ def test_a_report_that_is_there_is_kept(typed, name, there, tmp_path):
     assert not (tmp_path / "runs").exists() and not (tmp_path / "sweeps").exists()
 
 
-def test_figures_that_are_there_are_kept(there, tmp_path):
-    pytest.importorskip("matplotlib")
-    there("page-rate-8.svg")
-    done = dvsim("run", "h3/fdr-8", *SHORT, "--report", "page.svg")
-    assert done.returncode == 2 and "page-rate-8.svg" in done.stderr
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_figures_that_are_there_are_kept(form, there, tmp_path):
+    there(f"page-rate-8.{form}")
+    done = dvsim("run", "h3/fdr-8", *SHORT, "--report", f"page.{form}")
+    assert done.returncode == 2 and f"page-rate-8.{form}" in done.stderr
     assert not (tmp_path / "runs").exists()
 
 

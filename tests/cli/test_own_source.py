@@ -1,9 +1,8 @@
 """Is a source of one scenario and one claim validated without an edit of the package?"""
 
-import json
-
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.validate import validate
 from dvsim.errors import ScenarioError
@@ -54,7 +53,7 @@ def invoke(folder, *arguments):
 def test_a_claim_of_a_source_in_any_folder_is_decided(source):
     done = invoke(source, "--json")
     assert done.exit_code == 0, done.output
-    (claim,) = json.loads(done.stdout)["claims"]
+    (claim,) = Told(done.stdout).facts["claims"]
     assert (claim["id"], claim["verdict"], claim["campaign"]) == (
         "MINE-1",
         "confirmed",

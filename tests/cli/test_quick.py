@@ -1,9 +1,8 @@
 """Is `--quick` the same as the options that it stands for, in every verb that has them?"""
 
-import json
-
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 from dvsim.cli.options import QUICK
@@ -23,20 +22,21 @@ def room(tmp_path, monkeypatch):
 def printed(*words):
     done = dvsim(*words)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return Told(done.stdout)
 
 
 def test_a_quick_run_is_the_one_that_the_options_ask_for():
     quick, meant = (printed(*RUN, *how) for how in (["--quick"], MEANT))
-    assert quick["runs"] == meant["runs"]  # the folder, too: it was kept
-    assert quick["runs"][0]["replications"] == QUICK["replications"]
+    assert quick.rows == meant.rows
+    assert quick.folders == meant.folders  # it was kept
+    assert {row["n"] for row in quick.of("rate")} == {QUICK["replications"]}
 
 
 @pytest.mark.parametrize("words", [SWEEP, LIMIT])
 def test_other_verbs_take_it_for_the_same(words):
     quick, meant = (printed(*words, *how) for how in (["--quick"], MEANT))
-    quick.pop("command", None), meant.pop("command", None)
-    assert quick == meant
+    assert (quick.points, quick.values) == (meant.points, meant.values)
+    assert quick.facts | {"command": ""} == meant.facts | {"command": ""}
 
 
 @pytest.mark.parametrize("option", [["--scale", "0.1"], ["--replications", "2"]])

@@ -100,14 +100,6 @@ def test_a_misspelt_folder_gets_the_nearest(words, folder):
     assert told.endswith("did you mean 'sweeps'?\n")
 
 
-def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch, folder):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, told = said("run", "h3/fdr-8", "--scale", "0.001", "--report", "x.svg")
-    assert code == 1
-    assert told == "figures for papers need matplotlib: pip install 'vortexsim[figures]'\n"
-    assert list(folder.iterdir()) == []
-
-
 def written():
     """Return each option that names a place to write to, with its verb."""
     verbs = [(name, cli.get_command(None, name)) for name in VERBS]

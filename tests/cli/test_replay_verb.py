@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 import dvsim
 from dvsim.cli.main import cli
@@ -57,17 +58,24 @@ def ask(*arguments):
 
 def test_json_has_the_times_that_loggopsim_prints(tree):
     settings = [part for one in DEFAULTS for part in ("--set", one)]
-    found = json.loads(ask(tree, "--fabric", "loggops", *settings, "--json").stdout)
-    assert found["finish_ns"] == [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
-    assert found["time_ns"] == 34914 == sum(found["parts_ns"].values())
-    assert (found["ranks"], found["messages"], found["bytes"]) == (8, 7, 7168)
-    assert (found["traced_ns"], found["skipped"]) == (None, {})
-    assert json.loads(ask(tree, "--fabric", "loggops", "--json").stdout)["time_ns"] == 34914
+    found = Told(ask(tree, "--fabric", "loggops", *settings, "--json").stdout)
+    ends = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
+    assert [row["ns"] for row in found.facts["ranks"]] == ends
+    parts = [row["value"] for row in found.rows if row["component"] == "parts"]
+    assert found.one("time")["value"] == 34914 == sum(parts)
+    assert [found.one(name)["value"] for name in ("ranks", "messages", "bytes")] == [8, 7, 7168]
+    assert found.one("traced")["value"] is None
+    assert not [row for row in found.rows if row["component"] == "skipped"]
+    again = Told(ask(tree, "--fabric", "loggops", "--json").stdout)
+    assert again.one("time")["value"] == 34914
 
 
 def test_several_fabrics_are_a_list_and_a_table(tree):
-    found = json.loads(ask(tree, "--fabric", "dv,fdr,aries", "--json").stdout)
-    assert [one["fabric"] for one in found] == ["dv203", "fdr", "aries"]
+    found = Told(ask(tree, "--fabric", "dv,fdr,aries", "--json").stdout)
+    assert [one["fabric"] for one in found.points] == ["dv203", "fdr", "aries"]
+    first, *others = found.of("time", component="")
+    for row in others:
+        assert row["ratio"] == row["value"] / first["value"] and row["against"] == 0
     lines = ask(tree, "--fabric", "dv,fdr").stdout.splitlines()
     assert "over dv203, spent on" in lines[0]
     assert lines[1].strip().startswith("fdr takes 0.")

@@ -1,10 +1,9 @@
 """Is the number of replications no part of a result: are more of them rows, and fewer a part?"""
 
-import json
-
 import pandas as pd
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 KINDS = {
     "h3/dv-8": ["--scale", "0.0005"],
@@ -17,8 +16,7 @@ KINDS = {
 def told(name, out, *more):
     done = dvsim("run", name, *KINDS[name], "--workers", "1", "--out", out, "--json", *more)
     assert done.returncode == 0, done.stderr
-    (run,) = json.loads(done.stdout)["runs"]
-    return run
+    return Told(done.stdout)
 
 
 def tables(folder):
@@ -42,11 +40,12 @@ def test_more_are_added_and_fewer_are_read(name, tmp_path):
     once = told(name, whole, "--replications", "4")
     (other,) = (path.parent for path in whole.rglob("manifest.json"))
     assert tables(other) == tables(folder) and other.name == folder.name
-    assert once["estimates"] == many["estimates"]
+    assert once.values == many.values
     kept = tables(folder)
     part = told(name, out, "--replications", "2")
-    assert part["estimates"] == few["estimates"] != many["estimates"]
-    assert (part["replications"], part["manifest"]["replications"]) == (2, 2)
+    (made,) = part.facts["results"]
+    assert part.values == few.values != many.values
+    assert (made["replications"], made["manifest"]["replications"]) == (2, 2)
     assert tables(folder) == kept
 
 
@@ -57,9 +56,8 @@ def test_a_run_is_not_compared_with_itself(tmp_path, monkeypatch):
         told(name, out, *more)
     done = dvsim("compare", name, "--last", "2", "--json")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["rows"]
-    _, rate = (row for row in rows if row["metric"] == "rate")
-    assert 1.9 < rate["change"] < 2.1 and rate["verdict"] == "rises"
+    _, rate = Told(done.stdout).of("rate")
+    assert 1.9 < rate["ratio"] < 2.1 and rate["verdict"] == "rises"
     assert dvsim("compare", name, "--last", "3").returncode != 0  # there are two
 
 
@@ -68,9 +66,8 @@ def test_unequal_numbers_are_compared_by_the_pairs_that_both_have(tmp_path, monk
     name, out = "h3/dv-8", tmp_path / "runs"
     for more in (["3"], ["5", "--set", "system.bridge.sockets=2"]):
         told(name, out, "--replications", *more)
-    rows = json.loads(dvsim("compare", name, "--last", "2", "--json").stdout)["rows"]
-    _, rate = (row for row in rows if row["metric"] == "rate")
-    assert rate["by"] == "paired" and rate["change_low"] < rate["change"] < rate["change_high"]
+    _, rate = Told(dvsim("compare", name, "--last", "2", "--json").stdout).of("rate")
+    assert rate["by"] == "paired" and rate["change_low"] < rate["ratio"] < rate["change_high"]
 
 
 def test_a_sweep_and_a_run_share_their_rows(tmp_path):
@@ -81,8 +78,8 @@ def test_a_sweep_and_a_run_share_their_rows(tmp_path):
     for times in (2, 5):
         done = dvsim("sweep", *asked, "--replications", str(times))
         assert done.returncode == 0, done.stderr
-        (point,) = json.loads(done.stdout)["points"]
-        assert point["replications"] == times
+        rate = Told(done.stdout).one("delivered_rate")
+        assert rate["n"] == times
     assert len(list(out.rglob("manifest.json"))) == 1
     more = told(name, out, "--replications", "5", "--set", "system.bridge.sockets=2")
-    assert more["rate"]["value"] == pytest.approx(point["delivered_rate"])
+    assert more.one("rate")["value"] == pytest.approx(rate["value"])

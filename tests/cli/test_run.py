@@ -1,6 +1,5 @@
 """Does `dvsim run` answer, keep its answer, and fail cleanly? As a process where that matters."""
 
-import json
 import os
 import resource
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from harness.in_process import dvsim
 from harness.patience import patience
+from harness.replies import Told
 
 from dvsim.study.store import load_result
 
@@ -67,7 +67,7 @@ def test_the_answer_comes_first_and_is_all(kept):
     title, answer, asked, where = done.stdout.splitlines()
     run = load_result(folder)
     assert title == "h3/fdr-8: H3, FDR InfiniBand, 8 B messages"
-    payload = f"{run.payload_rate.value / 1e6:.2f} MB/s"
+    payload = f"{run.amount('payload_rate').value / 1e6:.2f} MB/s"
     assert answer == f"  {run.rate}, {payload} (all receivers). Limit: {run.limit}"
     assert "200,000 messages of 8 B in each of 2 iterations, 0.01 of what h3/fdr-8 sends" in asked
     assert where == f"  kept in {folder}"
@@ -83,9 +83,9 @@ def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept, verbose):
         "manifest.json",
         "samples.parquet",
         "scenario.toml",
-        "summary.parquet",
+        "values.parquet",
     ]
-    assert "iterations" in done.stderr
+    assert "runs" in done.stderr
 
 
 def test_published_values_stand_beside_the_simulated_ones(verbose):
@@ -117,7 +117,7 @@ def test_the_same_question_is_answered_from_its_folder(kept):
 
 def test_force_runs_again_to_the_same_bytes(copied):
     _, out, folder = copied
-    before = {name: (folder / name).read_bytes() for name in ("samples.parquet", "summary.parquet")}
+    before = {name: (folder / name).read_bytes() for name in ("samples.parquet", "values.parquet")}
     stamp = (folder / "manifest.json").stat().st_mtime_ns
     done = dvsim("run", *SMALL, "--out", out, "--force")
     assert done.returncode == 0, done.stderr
@@ -154,23 +154,16 @@ def test_another_seed_is_another_run(kept, tmp_path):
 
 def test_json_is_one_object_with_manifest_and_estimates(kept):
     done = dvsim("run", *SMALL, "--out", kept[1], "--json")
-    content = json.loads(done.stdout)
-    assert list(content) == ["runs"]
-    (run,) = content["runs"]
+    told = Told(done.stdout)
+    (run,) = told.facts["results"]
     assert run["scenario"] == "h3/fdr-8"
     assert run["manifest"]["seed"] == 1
-    means = [row for row in run["estimates"] if row["statistic"] == "mean"]
-    assert {row["column"] for row in means} == {"r1", "r2"}
-    whole = {(row["reading"], row["statistic"]): row for row in run["estimates"][:3]}
-    assert {row["column"] for row in whole.values()} == {"system"}
-    rate, payload = whole["messages", "rate"], whole["bytes", "rate"]
-    assert [run["rate"][end] for end in ("value", "low", "high")] == [
-        rate[end] for end in ("value", "low", "high")
-    ]
-    assert (run["rate"]["unit"], run["payload_rate"]["unit"]) == ("msg/s", "B/s")
-    assert run["payload_rate"]["value"] == payload["value"] == pytest.approx(8 * rate["value"])
-    assert whole["limit", run["limit"]["cause"]]["value"] == pytest.approx(run["limit"]["busy"])
-    assert (run["limit"]["stage"], run["changed"]) == ("broker", [])
+    assert {row["component"] for row in told.of("messages.mean")} == {"r1", "r2"}
+    rate, payload = (told.one(name, component="system") for name in ("rate", "payload_rate"))
+    assert (rate["unit"], payload["unit"], rate["n"]) == ("1/s", "B/s", run["replications"])
+    assert payload["value"] == pytest.approx(8 * rate["value"])
+    busiest = max(row["value"] for row in told.of("utilisation", component="broker"))
+    assert rate["busy"] == pytest.approx(busiest) and run["changed"] == []
 
 
 def test_a_campaign_gives_one_report(tmp_path):
@@ -250,7 +243,7 @@ def test_a_full_folder_leaves_no_half_written_result(tmp_path):
 def test_the_same_scenario_is_run_and_printed_once(tmp_path):
     done = dvsim("run", "h3/fdr-8", *SMALL, "--out", str(tmp_path))
     assert done.stdout.count("h3/fdr-8: ") == 1
-    assert "done: 4/4 iterations" in done.stderr  # two iterations, two replications
+    assert "done: 2/2 runs" in done.stderr  # two iterations, two replications
 
 
 def test_one_replication_has_no_interval(tmp_path):
@@ -317,7 +310,7 @@ def test_a_closed_stream_does_not_fail_a_run(kept, how, workers, tmp_path):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     (folder,) = result_folders(tmp_path)
     assert sorted(path.suffix for path in folder.iterdir()).count(".parquet") == 2
-    for name in ("samples.parquet", "summary.parquet"):  # and so by two workers as by none
+    for name in ("samples.parquet", "values.parquet"):  # and so by two workers as by none
         assert (folder / name).read_bytes() == (kept[2] / name).read_bytes()
 
 

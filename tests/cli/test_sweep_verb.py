@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from harness.in_process import dvsim
 from harness.processes import until
+from harness.replies import Told
 
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.study.sweeps import executors
@@ -151,7 +152,7 @@ def test_a_dry_run_lists_the_points_and_what_is_kept(sweep, desk):
     assert lines[3][:3] == ["2", "1000000000000", "refused:"]
     assert "3 points, 1 kept, 1 to run, 1 refused" in done.stdout
     told = sweep("--vary", "workload.messages=500,600", *HOW, "--dry-run", "--json")
-    assert [point["kept"] for point in json.loads(told.stdout)["points"]] == [True, False]
+    assert [point["kept"] for point in Told(told.stdout).points] == [True, False]
 
 
 def undisturbed(sweep, desk, known={}):  # noqa: B006 - what is the same for all is made once
@@ -233,7 +234,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
     child = subprocess.Popen(
         words, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    runs = partial(where.rglob, "summary.parquet")
+    runs = partial(where.rglob, "values.parquet")
     until(lambda: len(list(runs())) >= 2 or child.poll() is not None, "two points", 240)
     workers[0].send_signal(signal.SIGKILL)
     assert child.poll() is None, "it was over before the worker was killed"
@@ -303,7 +304,7 @@ def test_the_indices_of_few_samples_are_shares(desk):
     kept = ("--out", str(desk / "runs"), "--sweeps", str(desk / "sweeps"))
     done = dvsim("sweep", "h3/dv-2048", "--sensitivity", *ranges, "--samples", "8", *kept, "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["sensitivity"]
+    found = Told(done.stdout).facts["sensitivity"]
     ends = [index[f"{order}{end}"] for index in found for order in ("first", "total")
             for end in ("_low", "", "_high")]  # fmt: skip
     assert len(ends) == 12 and all(0 <= end <= 1 for end in ends)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 from dvsim.scenario.find import list_scenarios
@@ -136,15 +137,14 @@ def test_a_kept_scenario_can_be_run_again(mine):
 
 def test_json_is_one_object_without_nan(mine):
     text = good("run", mine, *FEW, "--set", "traffic.load=0", "--json")
-    content = json.loads(text, parse_constant=pytest.fail)
-    (study,) = content["runs"]
-    assert study["scenario"] == "mine"
-    rows = {(row["point"], row["metric"]): row for row in study["estimates"]}
+    json.loads(text, parse_constant=pytest.fail)
+    told = Told(text)
+    assert told.facts["results"][0]["scenario"] == "mine"
+    assert (told.points[1]["height"], told.points[1]["slots"]) == (16, 200)
+    rows = {(row["point"], row["metric"]): row for row in told.values}
     assert rows[0, "acceptance"]["value"] is None
     assert rows[1, "throughput"] == {
         "point": 1,
-        "height": 16,
-        "slots": 200,
         "component": "",
         "instance": 0,
         "metric": "throughput",
@@ -211,7 +211,7 @@ def test_every_packaged_scenario_is_good_and_listed():
 
 def test_all_is_all():
     names = {entry.name for entry in list_scenarios() if entry.name.startswith("switch/")}
-    content = json.loads(good("show", "switch/all", "--json"))
+    content = Told(good("show", "switch/all", "--json")).facts
     assert {item["name"] for item in content["campaign"]} == names - {
         "switch/all",
         "switch/validation",
@@ -226,7 +226,8 @@ def test_show_tells_each_value_and_where_it_was_written(mine):
     assert rows["switch.crossing"] == ["brc", "default"]
     assert rows["traffic.load"] == ["0.4", "--set"]
     assert rows["vary.0.height"] == ["4", "16", "mine.toml:17"]
-    assert json.loads(good("show", mine, "--json"))["values"]["switch.angles"]
+    keys = [row["key"] for row in Told(good("show", mine, "--json")).facts["keys"]]
+    assert "switch.angles" in keys
 
 
 def test_limit_prints_the_answer_its_probes_and_the_command(mine):
@@ -255,7 +256,7 @@ def test_limit_with_a_precision_says_what_was_not_reached(mine):
         r"    \d+ of \d+ probes are not within 0.1% with .* replications; the widest is ± .*%, .*",
         said,
     )
-    content = json.loads(good(*asked, "--precision", "1%", "--json"))
+    content = Told(good(*asked, "--precision", "1%", "--json")).facts
     assert content["precision"] == 0.01 and content["confidence"] == pytest.approx(0.95)
     for more in ("--replications", "3"), ("--quick",):
         result = call(*asked, "--precision", "1%", *more)
@@ -264,14 +265,12 @@ def test_limit_with_a_precision_says_what_was_not_reached(mine):
 
 def test_limit_as_json(mine):
     arguments = ("--until", "acceptance > 0.8", "--tolerance", "0.2", "--json", "--workers", "1")
-    content = json.loads(good("limit", mine, *arguments), parse_constant=pytest.fail)
-    assert [one["point"] for one in content["limits"]] == [
-        {"height": 4, "slots": 400},
-        {"height": 16, "slots": 200},
-    ]
-    assert content["limits"][0]["outcome"] == "found"
-    assert content["limits"][0]["probes"][0]["estimates"] == {"acceptance": None}  # load 0
-    assert 0 < content["limits"][1]["holds"] < content["limits"][1]["fails"] < 1
+    told = Told(good("limit", mine, *arguments))
+    first, second = told.facts["limits"]
+    assert [(one["height"], one["slots"]) for one in (first, second)] == [(4, 400), (16, 200)]
+    assert first["outcome"] == "found"
+    assert {row["value"] for row in told.of("acceptance", load=0)} == {None}
+    assert 0 < second["holds"] < second["fails"] < 1
 
 
 @pytest.mark.parametrize(
@@ -294,10 +293,9 @@ def test_limit_tells_what_is_wrong(mine, arguments, said):
 
 def test_validate_prints_the_claims(mine):
     arguments = ("--scale", "0.005", "--replications", "1", "--workers", "1")
-    text = good("validate", "switch", *arguments)
+    text = good("validate", "switch", *arguments, "--verbose")
     assert text.startswith("slots scaled by 0.005: not the published workload\n\nclaims:  ")
     assert all(f"\nDV-{number}  " in text for number in range(1, 9))
-    text = good("validate", "switch", *arguments, "--verbose")
     assert "\n\nClaims\nDV-1  " in text
     assert "kept switch/saturation: runs/switch/saturation/" in text
     strict = call("validate", "switch/zero-load", *arguments, "--strict")

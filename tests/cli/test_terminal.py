@@ -9,6 +9,7 @@ import sys
 import pseudo_terminal
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 from pseudo_terminal import COLOUR, CONTROL, lines, standing
 
 from dvsim.study.table import Table
@@ -132,14 +133,14 @@ def test_no_color_is_heeded(kept, tmp_path):
 def test_json_on_a_terminal_is_json(shown):
     text = shown["json", 80]
     assert not CONTROL.search(text)
-    assert json.loads(text)["runs"][0]["scenario"] == "h3/dv-8"
+    assert json.loads(text)["facts"]["results"][0]["scenario"] == "h3/dv-8"
 
 
 @pytest.mark.parametrize("columns", [30, 80, 200])
 def test_the_bar_moves_fits_and_goes_away(shown, columns):
     text = shown["slow", columns]
     drawn = text[text.index(HIDE) : text.index(SHOW)]
-    assert "8 iterations" in drawn or columns < 80
+    assert "4 runs" in drawn or columns < 80
     frames = re.sub(r"\x1b\[1A|\r", "\n", drawn)  # each is drawn over the one before
     bar = [line for line in lines(frames) if line.strip()]
     assert max(map(len, bar)) <= columns
@@ -154,7 +155,7 @@ def test_only_the_stream_that_is_a_terminal_is_drawn_on(tmp_path):
     with (tmp_path / "out").open("wb") as out:
         text = on_terminal([*SLOW, "--out", str(tmp_path / "runs"), "--json"], 80, stdout=out)
     assert "events/s" in text
-    assert json.loads((tmp_path / "out").read_text("utf-8"))["runs"]
+    assert Told((tmp_path / "out").read_text("utf-8")).folders
 
 
 def test_ctrl_c_gives_the_cursor_back(tmp_path):

@@ -145,26 +145,24 @@ def test_a_picture_is_the_same_each_time(tmp_path):
 
 
 def test_a_large_network_draws_some_of_its_links(tmp_path):
-    from dvsim.report.topology import tree_drawing
+    from dvsim.view.topology import tree_figure
 
-    drawing = tree_drawing(Network("dv211").graph(), "tree", "One plane")
+    drawing = tree_figure(Network("dv211").graph(), "tree", "One plane")
     assert "2,048 ports" in drawing.label
     assert "64 switches on level 0, 32 switches on level 1" in drawing.label
     assert "the first and the last leaf only" in drawing.reading
-    assert len(drawing.html) < 100_000
+    assert len(drawing.json) < 100_000
 
 
-def test_a_link_goes_round_the_axis_and_never_across():
-    import numpy as np
+def test_a_switch_is_drawn_whole_with_its_cylinders_side_by_side():
+    from dvsim.view.topology import switch_figure
 
-    from dvsim.report.cylinders import Space
-
-    space = Space(4, 2)  # a link is half of a turn
-    points = space.arcs([((0, 0, 1), (0, 1, 2))])
-    radius = np.hypot(points[0], points[1])[:-1]
-    assert radius == pytest.approx(np.ones(radius.size))
-    assert points[:, 0] == pytest.approx(space.points([(0, 0, 1)])[:, 0])
-    assert points[:, -2] == pytest.approx(space.points([(0, 1, 2)])[:, 0])
+    graph = Switch(height=4, angles=2).graph()
+    frame = switch_figure(graph, "switch", "The switch").frame
+    marks = frame[frame["x2"].isna()]
+    assert len(marks) == len(graph)
+    assert len(frame) - len(marks) == graph.number_of_edges()
+    assert not marks[["x", "y"]].duplicated().any()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ SMALL = ["h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"
 
 
 def results(out):
-    names = ("samples.parquet", "summary.parquet", "scenario.toml")
+    names = ("samples.parquet", "values.parquet", "scenario.toml")
     return {path.name: path.read_bytes() for path in out.rglob("*") if path.name in names}
 
 

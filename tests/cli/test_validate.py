@@ -1,15 +1,16 @@
 """What `dvsim validate` prints: every statistic, every claim, and as JSON."""
 
-import json
 import re
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli import validate as module
 from dvsim.cli.validate import validate
 from dvsim.errors import CriterionFailed, ScenarioError
-from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import Validation
 
 SMALL = ["--scale", "0.0005", "--replications", "1", "--workers", "1"]
 
@@ -59,7 +60,7 @@ def test_the_verdicts_come_first_and_fit_a_screen(folder):
 
 
 def test_the_counts_are_those_of_the_json(folder):
-    content = json.loads(result_of(folder, "h3", "--json"))
+    content = Told(result_of(folder, "h3", "--json")).facts
     text = result_of(folder, "h3")
     confirmed = sum(claim["verdict"] == "confirmed" for claim in content["claims"])
     met = sum(goal["met"] for goal in content["goals"])
@@ -74,16 +75,21 @@ def test_scaled_messages_are_said_to_be_scaled(folder):
 
 
 def test_json_is_one_object(folder):
-    content = json.loads(result_of(folder, "h3/fdr-8", "--json"))
-    assert len(content["rows"]) == 20
-    assert [run["scenario"] for run in content["runs"]] == ["h3/fdr-8"]
-    assert set(content["rows"][0]) == set(Row.__dataclass_fields__)
+    told = Told(result_of(folder, "h3/fdr-8", "--json"))
+    content, judged = told.facts, [row for row in told.rows if row["origin"] == "sim"]
+    assert len(judged) == 20
+    assert [run["scenario"] for run in content["results"]] == ["h3/fdr-8"]
+    for row in judged:
+        assert row["verdict"] in ("pass", "fail", "info")
+        assert row["other"] == told.one(row["metric"], origin="published",
+                                        component=row["component"])["value"]  # fmt: skip
+        assert row["ratio"] is None or row["ratio"] == row["value"] / row["other"]
     assert len(content["claims"]) == 25
     assert content["tallies"]
 
 
 def test_runs_are_kept_and_used_again(folder):
-    first = json.loads(result_of(folder, "h3/fdr-8", "--json"))["runs"][0]["folder"]
+    first = Told(result_of(folder, "h3/fdr-8", "--json")).folders[0]
     before = (folder / first / "manifest.json").stat().st_mtime_ns
     result_of(folder, "h3/fdr-8")
     assert (folder / first / "manifest.json").stat().st_mtime_ns == before
@@ -106,13 +112,8 @@ def test_a_campaign_without_published_figures_is_a_mistake(folder):
 
 
 def validation_of(*passed):
-    column = ColumnVerdict("s", "r1", "p", "held out", True, None, True, True)
-    columns = tuple(
-        ColumnVerdict(**{**vars(column), "column": str(number), "passed": good})
-        for number, good in enumerate(passed)
-    )
-    row = Row("s", "r1", "p", "t", 8, "mean", "as printed", 1, 1, 1, 1, 0, 0.1, "pass", "held out")
-    return Validation((row,), (), columns)
+    columns = [{"transport": "t", "reading": "as printed", "passed": good} for good in passed]
+    return Validation(columns=pd.DataFrame(columns))
 
 
 def test_strict_wants_half_of_the_columns():
@@ -162,7 +163,7 @@ def test_replications_go_on_where_verdicts_are_open(folder, tmp_path):
     first = asked()
     said = first.stderr
     assert re.search(r"open verdicts after 3 replications: [12] of 2 scenarios go on\n", said)
-    times = [run["replications"] for run in json.loads(asked("--json").stdout)["runs"]]
+    times = [run["replications"] for run in Told(asked("--json").stdout).facts["results"]]
     assert set(times) <= {3, 4, 6, 10} and max(times) > 3
     assert "replications, as many as the verdicts need; --replications 10 runs all" in first.stdout
     again = asked()

@@ -24,8 +24,8 @@ def test_cards_scenarios_and_page_are_inside(wheel):
         "dvsim/_data/scenarios/reference/h3_message_rates.csv",
         "dvsim/_data/scenarios/h3/claims.csv",
         "dvsim/_data/scenarios/h3/claims.py",
-        "dvsim/report/page.html.jinja",
-        "dvsim/report/style.css",
+        "dvsim/view/page.html.jinja",
+        "dvsim/view/style.css",
         "dvsim/py.typed",
     ):
         assert name in names

@@ -4,7 +4,8 @@
 
     python tests/dist/promised.py      # writes promised.txt anew, after something was added
 
-libvic for compiled programs, commands and options, keys of scenarios and cards, names in Python.
+libvic for compiled programs, commands and options, keys of scenarios and cards, columns of what
+``--json`` prints, names in Python.
 A line that is no longer there breaks what somebody wrote before; it takes a version that may do so
 (docs/versions.md), and is refused until `dvsim/_version.py` has one.
 """
@@ -28,6 +29,7 @@ from dvsim.contract.find import kind_named
 from dvsim.native import emulator_prefix
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
+from dvsim.table.reply import Facts, Point, Value
 from dvsim.vic.binding import libvic
 
 KEPT = Path(__file__).with_name("promised.txt")
@@ -36,7 +38,7 @@ KEPT = Path(__file__).with_name("promised.txt")
 def promised() -> list[str]:
     """Return all lines, of the checkout that is installed."""
     lines = [f"libvic: {line}" for line in lines_of(emulator_prefix(), libvic())]
-    return sorted([*lines, *commands(cli, "dvsim"), *files(), *names()])
+    return sorted([*lines, *commands(cli, "dvsim"), *files(), *names(), *columns()])
 
 
 def commands(command: click.Command, path: str) -> Iterator[str]:
@@ -70,6 +72,12 @@ def files() -> Iterator[str]:
             yield from (f"file: {kind} {name} {key}" for key in table.get("properties", {}))
     for kind, parameters in KINDS.items():
         yield from (f"file: card {kind} {name}" for name in parameters)
+
+
+def columns() -> Iterator[str]:
+    """Yield the columns of what ``--json`` prints."""
+    for part, model in {"points": Point, "values": Value, "facts": Facts}.items():
+        yield from (f"json: {part} {name}" for name in model.model_fields)
 
 
 def names() -> Iterator[str]:

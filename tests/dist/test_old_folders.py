@@ -22,20 +22,17 @@ from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.kinds.switch.metrics import SIDES as SWITCH
 from dvsim.session import run_scenarios
-from dvsim.study.manifest import FORMAT
 from dvsim.study.parquet import to_parquet
-from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import load_result
-from dvsim.study.summary import SUMMARY_COLUMNS
-from dvsim.study.sweep_table import load_swept
+from dvsim.table.manifest import FORMAT
 
 HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 5; ",
+    "manifest.json has format 1, not 6; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
-    f"{dvsim.__version__}: manifest.json has format 2, not 5; ",
+    f"{dvsim.__version__}: manifest.json has format 2, not 6; ",
 }
 
 
@@ -97,24 +94,16 @@ def test_the_page_shows_what_is_said(tmp_path, monkeypatch):
     assert text.split() == shown.split()
 
 
-def readable(tmp_path):
-    """The second folder, with the format of today."""
-    folder = shutil.copytree(HERE / "old" / "before-scatter", tmp_path / "run")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT}))
-    return folder
-
-
-def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(tmp_path):
-    folder = readable(tmp_path)
-    text = said("report", folder, "--report", tmp_path / "page.html")[1]
-    assert f"{folder}/scenario.toml:17: system.card.vic_scatter: missing (and 3 more); run" in text
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_an_old_table_of_a_sweep_is_refused_too(name):
-    with pytest.raises(RunFailed, match=r"was made by dvsim 0\.1\.0|is no sweep"):
-        load_swept(HERE / "old" / name)
+def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(kept):
+    text = (kept.folder / "scenario.toml").read_text()
+    for card in ("publisher", "broker"):
+        head, table, rest = text.partition(f"[system.{card}]")
+        text = head + table + "\nwrong = 1" + rest
+    edit(kept, "scenario.toml", text.encode())
+    with pytest.raises(
+        RunFailed, match=r"scenario\.toml:\d+: system\..*wrong.* \(and 1 more\); run"
+    ):
+        load_result(kept.folder.rename(kept.folder.with_name("mine")))
 
 
 def test_a_folder_with_other_columns_is_of_another_version(kept):
@@ -124,21 +113,21 @@ def test_a_folder_with_other_columns_is_of_another_version(kept):
         load_result(kept.folder)
 
 
-@pytest.mark.parametrize("format_", [2, 3])
+@pytest.mark.parametrize("format_", [2, 3, 5])
 def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command(kept, format_):
     edit(kept, None, None, format=format_)
     with pytest.raises(RunFailed) as caught:
         load_result(kept.folder)
     text = str(caught.value)
     assert text.startswith(f"{kept.folder} was made by dvsim ")
-    assert f"has format {format_}, not 5; run it again ({kept.manifest['command']})" in text
+    assert f"has format {format_}, not 6; run it again ({kept.manifest.command})" in text
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
-    (kept.folder / "summary.parquet").unlink()
+    (kept.folder / "values.parquet").unlink()
     with pytest.raises(RunFailed, match=r"not a complete run: summary\.parquet is missing"):
         load_result(kept.folder)
-    edit(kept, "summary.parquet", None)
+    edit(kept, "values.parquet", None)
     with pytest.raises(
         RunFailed, match=r"and this is dvsim .*: summary\.parquet is missing, it never had one; run"
     ):
@@ -159,12 +148,11 @@ def test_a_folder_of_a_version_to_come_is_refused(tmp_path):
     )
 
 
-def test_a_changed_scenario_is_not_taken_for_that_of_another_version(tmp_path):
-    folder = readable(tmp_path)
-    text = (folder / "scenario.toml").read_text()
-    (folder / "scenario.toml").write_text(text.replace("data-vortex", "data-vertex", 1))
-    with pytest.raises(RunFailed, match=r"not a complete run: scenario\.toml was changed after"):
-        load_result(folder)
+def test_a_changed_scenario_is_not_taken_for_that_of_another_version(kept):
+    path = kept.folder / "scenario.toml"
+    path.write_text(path.read_text().replace("seed", "sed").replace("mine", "mime"))
+    with pytest.raises(RunFailed, match=r"not a complete run: scenario\.toml (was|is)"):
+        load_result(kept.folder)
 
 
 def test_by_name_the_newest_that_can_be_read_is_taken(beside, tmp_path):
@@ -191,9 +179,9 @@ def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, 
 
 
 KEPT = {
-    5: """\
-samples: replication iteration receiver index start_ps duration_ps pieces messages
-summary: replication iteration column instance reading statistic value unit
+    7: """\
+rabbitmq values: point replication iteration component instance metric value
+rabbitmq samples: replication iteration receiver index start_ps duration_ps pieces messages
 switch runs: point replication fidelity latency_error throughput_error notes
 switch histograms: point replication kind value packets
 switch cylinders: point replication level cylinder blocked occupancy
@@ -208,7 +196,7 @@ messaging stages: point replication stage number utilisation
 
 
 def test_other_columns_need_another_format():
-    now = {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
+    now = {f"rabbitmq {name}": columns for name, columns in kind_named("rabbitmq").tables.items()}
     now |= {f"switch {name}": columns for name, columns in SWITCH.items()}
     messaging = kind_named("messaging").tables
     now |= {f"messaging {name}": columns for name, columns in messaging.items()}

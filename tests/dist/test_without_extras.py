@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 PLAIN = "vortexsim"
-EXTRAS = ("cluster", "docs", "figures", "test")
+EXTRAS = ("cluster", "docs", "test")
 
 WITHOUT = """
 import json, sys
@@ -35,6 +35,7 @@ SWITCH = ["--set", "traffic.slots=50", "--set", "traffic.warmup=0", "--workers",
 MAIN = [
     ["run", "h3/dv-8", "h3/fdr-8", *FEW, "--report", "both.html"],
     ["run", "h3/dv-8", *FEW, "--trace", "t.json.gz"],
+    ["run", "h3/dv-8", *FEW, "--report", "x.svg"],
     ["run", "switch/zero-load", *SWITCH, "--replications", "2", "--report", "switch.md"],
     ["run", "zeromq/latency", *FEW],
     ["compare", "h3/dv-8", "h3/fdr-8", "--report", "beside.html"],
@@ -48,7 +49,6 @@ MAIN = [
     ["consistency"],
 ]
 NEED_ONE = {
-    "figures": ["run", "h3/dv-8", *FEW, "--report", "x.svg"],
     "cluster": ["sweep", "h3/fdr-8", *FEW, "--vary", "messages=9,10", "--scheduler", "s.json"],
 }  # fmt: skip
 
@@ -79,7 +79,7 @@ def needed(*extras):
 def absent():
     """The modules that only extras bring."""
     base = needed()
-    assert {"numpy", "pyarrow", "plotly"} <= base
+    assert {"numpy", "pyarrow", "altair"} <= base
     assert not {"matplotlib", "distributed", "pytest"} & base
     return [
         module

@@ -65,6 +65,6 @@ def test_docstrings_name_what_is_there():
     )
 
 
-@pytest.mark.parametrize("gone", ["dvsim.nothing", "dvsim.study.rate.nothing", "dvsim.run.nothing"])
+@pytest.mark.parametrize("gone", ["dvsim.nothing", "dvsim.table.samples.no", "dvsim.run.nothing"])
 def test_what_is_gone_is_noticed(gone):
     assert not is_there(gone)

@@ -153,7 +153,7 @@ def expected(pattern, topic):
 words = st.lists(st.sampled_from(["a", "b", "", "ab", "*", "#"]), max_size=6).map(".".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(words, words)
 def test_patterns_are_those_of_amqp(library, pattern, topic):
     assert matches(library, pattern, topic) == expected(pattern, topic)

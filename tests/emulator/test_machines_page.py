@@ -82,7 +82,7 @@ def test_a_worker_of_another_machine_is_killed_and_nothing_changes(machines, alo
     assert machines.signal("a", signal.SIGSTOP, WORKER) == 1
     sweep = started(machines, commands[3], tmp_path / "sweep")
     runs = machines.home / "runs"
-    until(lambda: len(list(runs.rglob("summary.parquet"))) >= 2, "two points of b", 120)
+    until(lambda: len(list(runs.rglob("values.parquet"))) >= 2, "two points of b", 120)
     assert machines.signal("b", signal.SIGKILL, "python") >= 2  # it, and what would start another
     assert machines.signal("a", signal.SIGCONT, WORKER) == 1
     assert sweep.wait(timeout=200) == 0, (tmp_path / "sweep").read_text("utf-8")

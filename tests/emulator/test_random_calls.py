@@ -278,7 +278,7 @@ def test_any_sequence_of_calls(emulator, tmp_path, mode):
     header.restype = ctypes.c_uint64
 
     @settings(
-        max_examples=100 if mode == "in order" else 60, deadline=None, derandomize=True,
+        max_examples=60 if mode == "in order" else 40, deadline=None, derandomize=True,
         suppress_health_check=[HealthCheck.too_slow],
     )  # fmt: skip
     @given(calls=st.lists(CALLS, min_size=1, max_size=30))

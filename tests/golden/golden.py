@@ -22,7 +22,6 @@ import pandas as pd
 from dvsim.contract.load import load_campaign
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
 from dvsim.table.result import Result
 
 HERE = Path(__file__).resolve().parent
@@ -37,8 +36,11 @@ Kept = dict[str, dict[str, Any]]
 
 
 def entries() -> list[Entry]:
-    """Return everything that is run: campaigns only gather what has a file of its own."""
-    return [entry for entry in list_scenarios() if entry.kind != "campaign"]
+    """Return everything that is run: campaigns only gather what has a file of its own.
+
+    Rivals need a program that is not part of dvsim; their Data Vortex is a switch like others.
+    """
+    return [entry for entry in list_scenarios() if entry.kind not in ("campaign", "rivals")]
 
 
 def family(name: str) -> str:
@@ -64,15 +66,17 @@ def results(entry: str, overrides: Iterable[str] = ()) -> Kept:
     }
 
 
-def fingerprints(run: Run | Result) -> dict[str, str]:
+def fingerprints(run: Result) -> dict[str, str]:
     """Return a digest of each table of a run that has rows."""
-    if isinstance(run, Result):
+    if run.sampled:
+        counters = run.values[run.values["iteration"] > 0].drop(columns="point")
+        units = [run.kind.unit(name) for name in counters["metric"]]
+        tables = {"samples": run.sides["samples"], "counters": counters.assign(unit=units)}
+    else:
         points = run.wide
         if "runs" in run.sides:
             points = points.merge(run.sides["runs"], on=["point", "replication"])
         tables = {"points": points} | {n: t for n, t in run.tables.items() if n != "runs"}
-    else:
-        tables = {"samples": run.samples, "counters": run.counters}
     return {name: fingerprint(table) for name, table in tables.items() if len(table)}
 
 
@@ -91,21 +95,23 @@ def fingerprint(table: pd.DataFrame) -> str:
     return digest.hexdigest()[:16]
 
 
-def numbers(run: Run | Result) -> dict[str, dict[str, float]]:
+def numbers(run: Result) -> dict[str, dict[str, float]]:
     """Return a few numbers that a person can read, six digits of each."""
-    found = {"simulated": {"events": run.manifest["events"]}} if "events" in run.manifest else {}
-    if isinstance(run, Result):
+    events = run.manifest.counts.get("events")
+    found = {"simulated": {"events": round(events)}} if events is not None else {}
+    if not run.sampled:
         for metric in run.SHOWN:
             values = run.wide[metric].dropna().to_numpy()
             if len(values):
                 found[f"{metric}, over the points"] = _described(values)
         return found
-    estimates = run.estimates()
     for column in run.scenario.probe.columns:
-        rows = estimates[(estimates["column"] == column) & (estimates["reading"] == "messages")]
-        values = dict(zip(rows["statistic"], rows["value"], strict=True))
+        known = (
+            (name, run.by_metric.get((column, 0, f"messages.{key}")))
+            for name, key in STATISTICS.items()
+        )
         found[f"{column}, messages/s"] = {
-            name: _short(values[key]) for name, key in STATISTICS.items() if key in values
+            name: _short(estimate.value) for name, estimate in known if estimate is not None
         }
     return found
 

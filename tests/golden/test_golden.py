@@ -93,7 +93,7 @@ def test_does_one_picosecond_of_one_sample_show() -> None:
     (run,) = run_scenarios(
         load_campaign("h3/fdr-64"), replications=1, scale=0.05, workers=1, out=None
     )
-    before, moved = fingerprint(run.samples), run.samples.copy()
+    before, moved = fingerprint(run.sides["samples"]), run.sides["samples"].copy()
     assert before == read("h3")["h3/fdr-64"]["fingerprints"]["samples"]
     moved.loc[7, "start_ps"] += 1
     assert fingerprint(moved) != before

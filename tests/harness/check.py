@@ -50,7 +50,7 @@ ROOMS = {
     "emulator": ("tests/emulator/test_conformance.py", "tests/emulator/test_install.py"),
     "tests/emulator/programs": ("tests/emulator/test_programs.py",),
     "analysis": ("tests/analysis/test_*.py",),
-    "dvsim/report": ("tests/unit/test_report*.py", "tests/browser/test_*.py"),
+    "dvsim/view": ("tests/unit/test_report*.py", "tests/browser/test_*.py"),
     "docs": ("tests/docs/test_*.py",),
     "README.md": ("tests/docs/test_*.py",),
     "setup.cfg": ("tests/dist/test_*.py",),

@@ -3,6 +3,7 @@
 import dataclasses
 from unittest.mock import patch
 
+import pandas as pd
 from harness.once import once
 
 from dvsim.contract.load import load_campaign
@@ -106,7 +107,9 @@ def claim_of(studies, id_):
     (whole,) = (source for source in sources() if id_ in source)
     alone = Source(whole.file, whole.title)
     alone[id_] = whole[id_]
-    (claim,) = decide(alone, Evidence({}, (), {one.scenario.name: one for one in studies}))
+    (claim,) = decide(
+        alone, Evidence({}, pd.DataFrame(), {one.scenario.name: one for one in studies})
+    )
     return claim
 
 

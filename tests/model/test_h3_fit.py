@@ -20,8 +20,9 @@ def estimates(name, scale):
     (run,) = run_scenarios([load(name)], replications=4, out=None, workers=1, scale=scale)
     table = run.estimates()
     reading = "pieces" if "dv" in name else "messages"
-    table = table[table["reading"] == reading]
-    values = {(r.column, r.statistic): r.value for r in table.itertuples()}
+    rows = table[table["metric"].str.startswith(f"{reading}.")]
+    statistics = rows["metric"].str.partition(".")[2]
+    values = dict(zip(zip(rows["component"], statistics, strict=True), rows["value"], strict=True))
     return run.scenario, values
 
 

@@ -162,7 +162,7 @@ def same(counts, reference):
         assert found.tolist() == wanted, name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases())
 def test_core_agrees_with_the_reference(case):
     made = cores(case)

@@ -250,19 +250,19 @@ def agree(case):
             same_paths(core, first, params)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases(careful=False))
 def test_core_agrees_with_the_reference(case):
     agree(case)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases(careful=True))
 def test_core_agrees_with_faults_watched_packets_and_packets_of_the_caller(case):
     agree(case)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     cases(careful=False), st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 20)
 )

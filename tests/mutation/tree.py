@@ -30,7 +30,7 @@ SANITIZED = (
 WRAPPED = ("malloc", "calloc", "realloc", "posix_memalign", "pthread_create")
 FLAGS = {"plain": PLAIN, "sanitized": SANITIZED}
 LIBRARIES = ("numpy", "pandas", "pyarrow.parquet", "scipy.special", "scipy.stats", "networkx",
-             "pydantic", "simpy", "cffi", "click", "rich.table", "plotly.graph_objects",
+             "pydantic", "simpy", "cffi", "click", "rich.table", "altair",
              "hypothesis", "pytest")  # fmt: skip
 QUIET = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # `preload` was first
 MOST_MEMORY = 12 << 30

@@ -75,7 +75,7 @@ FIRST = {
 """Of a file of the claims: the tests that are most of all its own."""
 DOCTESTS = (
     "dvsim/evidence/claims",
-    "dvsim/evidence/published",
+    "dvsim/evidence/published.py",
     "dvsim/evidence/ledger.py",
 )  # setup.cfg asks for them
 

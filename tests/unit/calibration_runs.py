@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pandas as pd
+from harness.built import counted, with_counters
+from manifests import changed
 
 from dvsim.contract.load import load
-from dvsim.core.probe import Counter
 from dvsim.session import run_scenarios
-from dvsim.study.samples import COUNTER_COLUMNS
 
 HOST = {"cpu": "Some CPU", "cores": 4, "system": "Linux", "python": "3.11", "packages": {"a": "1"}}
 QUESTION = {"clusters": 1, "nodes": 1, "promise": "at least once"}
@@ -29,13 +28,9 @@ def emulated(transport, size, overrides=(), *, messages=None, replications=4):
     how = {"workers": 1, "replications": replications}
     (run,) = run_scenarios([scenario], out=None, **how)
     brokers = [{"receiver": 1, "product": "RabbitMQ", "version": "3.10.8"}]
-    manifest = {
-        **run.manifest,
-        "backend": "emu",
-        "host": HOST,
-        "emulated": {"question": QUESTION, "brokers": brokers},
-    }
-    return replace(run, backend="emu", manifest=manifest, counters=_counters(run, size))
+    known = {"question": QUESTION, "brokers": brokers}
+    manifest = changed(run.manifest, backend="emu", host=HOST, emulated=known)
+    return with_counters(replace(run, manifest=manifest), _counters(run, size))
 
 
 def _counters(run, size):
@@ -44,14 +39,12 @@ def _counters(run, size):
     if run.scenario.system.publisher is not None:
         kinds = {"broker": kinds["broker"], "publisher.1": 30e-6, "publisher.2": 32e-6}
     rows = [
-        (replication, iteration, *Counter(component, "cpu_per_message", value, "s").row)
+        (replication, iteration, component, metric, value)
         for replication in range(1, run.replications + 1)
         for iteration in (1, 2)
-        for component, value in kinds.items()
+        for component, metric, value in (
+            *((kind, "cpu_per_message", value) for kind, value in kinds.items()),
+            ("machine", "busy", 0.9),
+        )
     ]
-    rows += [
-        (replication, iteration, "machine", 0, "busy", 0.9, "1")
-        for replication in range(1, run.replications + 1)
-        for iteration in (1, 2)
-    ]
-    return pd.DataFrame(rows, columns=list(COUNTER_COLUMNS)).astype(dict(COUNTER_COLUMNS))
+    return counted(rows)

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import lab_data
+from manifests import changed
 from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import scenario_of, study_of
 
@@ -20,34 +21,36 @@ from dvsim import Switch
 from dvsim.contract.load import load
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
-from dvsim.report import render_comparison, render_report
-from dvsim.report.html import html
-from dvsim.report.lab import lab_page
-from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
-from dvsim.report.sweep_page import swept_page
-from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
-from dvsim.study.sweep_table import SweepResult
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
 from dvsim.table.compare import side_by_side
+from dvsim.table.manifest import Manifest
+from dvsim.table.result import Result
+from dvsim.view import render_comparison, render_report
+from dvsim.view.html import html
+from dvsim.view.lab import lab_page
+from dvsim.view.sensitivity import ENDS, FILE, ORDERS, sensitivity_figures
+from dvsim.view.sweep_page import swept_page
+from dvsim.view.topology import topology_page
 
 
-def manifest(said: str) -> dict[str, object]:
+def manifest(one: Manifest, said: str) -> Manifest:
     """A manifest in which every text is of choice."""
-    return {
-        "version": said,
-        "git": {"commit": said, "dirty": True},
-        "host": {"cpu": said, "system": said, "python": said},
-        "command": [said, said],
-        "started": said,
-        "wall_s": 1.0,
-        "cards": [{"role": said, "name": said, "blake2b": said}],
-        "reference": [{"name": said, "blake2b": said}],
-        "runs": said,
-    }
+    used = [{"role": said, "name": said, "blake2b": said}]
+    swept = {} if one.swept is None else {"swept": one.swept.model_dump() | {"runs": said}}
+    return changed(
+        one,
+        version=said,
+        git={"commit": said, "dirty": True},
+        host={"cpu": said, "cores": 2, "system": said, "python": said},
+        command=said,
+        started=said,
+        cards=used,
+        reference=used,
+        **swept,
+    )
 
 
 def _card(card: Card, said: str) -> Card:
@@ -58,18 +61,18 @@ def _card(card: Card, said: str) -> Card:
     return replace(card, name=said, title=said, notes=said, parameters=parameters)
 
 
-def _run(one: Run, said: str) -> Run:
+def _run(one: Result, said: str) -> Result:
     cards = {role: _card(card, said) for role, card in one.scenario.system.cards.items()}
     system = replace(one.scenario.system, **cards)
     texts = {"name": said, "title": said, "question": said, "source": said, "path": said}
     scenario = replace(one.scenario, system=system, **texts)
-    return replace(one, scenario=scenario, manifest=one.manifest | manifest(said))
+    return replace(one, scenario=scenario, manifest=manifest(one.manifest, said))
 
 
 def _study(one: Any, said: str) -> Any:
     texts = {"name": said, "title": said, "question": said, "source": said, "path": said}
     return replace(
-        one, scenario=replace(one.scenario, **texts), manifest=one.manifest | manifest(said)
+        one, scenario=replace(one.scenario, **texts), manifest=manifest(one.manifest, said)
     )
 
 
@@ -84,23 +87,25 @@ def _studies() -> list[Any]:
 
 
 @cache
-def _swept() -> SweepResult:
+def _swept() -> Result:
     settings = ["workload.messages=2000", "probe.batch=100"]
     points = plan(["system.publisher.processes=1,2"])
     sweep = prepare("h3/fdr-8", points, overrides=settings, replications=2)
     return run(sweep, workers=1, out=None, sweeps=None)
 
 
-def _hostile_sweep(said: str) -> SweepResult:
+def _hostile_sweep(said: str) -> Result:
     swept = _swept()
-    key, table = swept.keys[0], swept.table.copy()
+    (key,), table = swept.asked.keys, swept.sides["points"].copy()
     table[key] = [f"{said}{number}" for number in range(len(table))]
     table["bottleneck"] = table["run"] = said
     table.loc[1, "error"] = said
-    units = dict.fromkeys(swept.units, said) | {key: ""}
-    return replace(
-        swept, name=said, table=table, units=units, manifest=swept.manifest | manifest(said)
-    )
+    units = dict.fromkeys(swept.asked.units, said) | {key: ""}
+    values = swept.values[swept.values["point"] != 1]
+    about = manifest(swept.manifest, said)
+    about = changed(about, swept=about.swept.model_dump() | {"units": units})
+    named = replace(swept.scenario, name=said)
+    return replace(swept, scenario=named, values=values, sides={"points": table}, manifest=about)
 
 
 def _runs(said: str) -> str:
@@ -145,7 +150,7 @@ def _sensitivity(said: str) -> str:
     writer.writerows([columns, *([said, f"{said}{n}", *["0.5"] * 6] for n in (1, 2))])
     with TemporaryDirectory() as folder:
         Path(folder, FILE).write_text(text.getvalue())
-        drawings = sensitivity_drawings(Path(folder))
+        drawings = sensitivity_figures(Path(folder))
     return render_report([_run(steady_run([5]), said)], None, said, drawings)
 
 

@@ -3,14 +3,15 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.built import built
 from run_builder import counters, samples
 
 from dvsim._version import __version__
 from dvsim.contract.load import load
 from dvsim.study.folder import run_folder
-from dvsim.study.manifest import build_manifest, run_facts
-from dvsim.study.run import Run
 from dvsim.study.store import write_result
+from dvsim.table.manifest import build_manifest, used_by
+from dvsim.table.result import Result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
 ASKED = (__version__, 1, "sim")
@@ -30,11 +31,12 @@ def make_run(rate=10):
         command=["dvsim", "run", "h3/fdr-8"],
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         wall_s=0.5,
-        known=run_facts(SCENARIO, counted),
+        counts={"simulated_s": 2.5, "events": 7},
+        **used_by(SCENARIO),
     )
-    return Run(SCENARIO, 1, 1, "sim", None, manifest, table, counted)
+    return built(SCENARIO, table, counted, manifest)
 
 
-def keep(root: Path) -> Run:
+def keep(root: Path) -> Result:
     """Write it where the answer to its question belongs."""
     return write_result(make_run(), run_folder(root, SCENARIO, *ASKED))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from run_builder import run_of, tcp_scenario
 
-from dvsim.study.samples import SAMPLE_COLUMNS
+from dvsim.table.samples import SAMPLES
 
 PS_PER_S = 10**12
 BATCH = 10_000
@@ -32,7 +32,7 @@ def run_with(rates, size=256, replications=10, name="h3/fdr-256"):
                 }
             )
         )
-    table = pd.concat(parts, ignore_index=True).astype(dict(SAMPLE_COLUMNS))
+    table = pd.concat(parts, ignore_index=True).astype(dict(SAMPLES))
     return run_of(replace(tcp_scenario(size, name), reference=None), table)
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from harness.built import built, counted
+from manifests import manifest_of
 
-from dvsim.core.probe import Counter
-from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.kinds.rabbitmq.spec import Scenario, System
 from dvsim.scenario.sampled import Column, Probe, Tolerance, Workload
 from dvsim.scenario.types import Card, Parameter
-from dvsim.study.run import Run
-from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
+from dvsim.table.samples import SAMPLES
 
 INTERVAL_PS = 5_001_000_000
 QUANTILES = ("50%", "75%", "90%", "95%", "99%", "max")
@@ -68,34 +68,18 @@ def scenario(transport, size, columns, title=None, name=None):
     )
 
 
-def counters(values, replications):
-    rows = [
-        (replication, 1, *Counter(component, metric, value, "1").row)
-        for replication in range(1, replications + 1)
-        for component, metric, value in values
-    ]
-    return pd.DataFrame(rows, columns=list(COUNTER_COLUMNS)).astype(COUNTER_COLUMNS)
-
-
-def run_of(what, samples, counted, replications):
-    return Run(
-        scenario=what,
-        seed=1,
+def run_of(what, samples, counts, replications):
+    return built(
+        what,
+        pd.concat(samples, ignore_index=True).astype(SAMPLES),
+        counted((number, 1, *one) for number in range(1, replications + 1) for one in counts),
+        manifest_of(
+            git={"commit": "0123456789abcdef", "dirty": True},
+            cards=[{"role": "card", "name": what.system.card.name, "blake2b": "ab12"}],
+            command=f"dvsim run {what.name}",
+            counts={"simulated_s": 400.0},
+        ),
         replications=replications,
-        backend="sim",
-        folder=None,
-        manifest={
-            "version": "0.1.0",
-            "git": {"commit": "0123456789abcdef", "dirty": True},
-            "cards": [{"role": "card", "name": what.system.card.name, "blake2b": "ab12"}],
-            "host": {"cpu": "a processor", "system": "Linux", "python": "3.11"},
-            "command": ["dvsim", "run", what.name],
-            "started": "2026-11-20T12:00:00+00:00",
-            "wall_s": 1.5,
-            "simulated_s": 400.0,
-        },
-        samples=pd.concat(samples, ignore_index=True).astype(SAMPLE_COLUMNS),
-        counters=counters(counted, replications),
     )
 
 
@@ -129,7 +113,7 @@ def vortex_run(size=8, intervals=5000, replications=2, per_message=2, duty=0.05,
                     replication, 1, receiver, start, INTERVAL_PS, messages * per_message, messages
                 )
             )
-    counted = [
+    counts = [
         ("fabric.1", "utilisation", 0.02),
         ("card.1", "utilisation", 0.1),
         ("card.1", "overruns", 12),
@@ -141,7 +125,7 @@ def vortex_run(size=8, intervals=5000, replications=2, per_message=2, duty=0.05,
         ("broker.1", "utilisation", 0.4),
     ]
     what = scenario("data-vortex", size, columns, **names)
-    return run_of(what, parts, counted, replications)
+    return run_of(what, parts, counts, replications)
 
 
 def tcp_run(size=8, batches=2000, replications=2, rate=150_000.0, **names):
@@ -156,12 +140,12 @@ def tcp_run(size=8, batches=2000, replications=2, rate=150_000.0, **names):
             start = np.concatenate(([0], np.cumsum(duration)[:-1]))
             count = np.full(batches, 10_000)
             parts.append(samples_of(replication, iteration, 0, start, duration, count, count))
-    counted = [
+    counts = [
         ("publisher.1", "utilisation", 0.95),
         ("link.1", "utilisation", 0.05),
         ("broker.1", "utilisation", 0.9),
     ]
-    return run_of(scenario("tcp", size, columns, **names), parts, counted, replications)
+    return run_of(scenario("tcp", size, columns, **names), parts, counts, replications)
 
 
 def steady_run(rates, size=8, transport="data-vortex", per_message=1, **names):
@@ -182,42 +166,43 @@ def validation_of(runs, fitted=("r1",), failing=()):
     for run in runs:
         vortex = run.scenario.system.transport == "data-vortex"
         reading = "pieces" if vortex else "messages"
-        table = run.estimates().set_index(["column", "reading", "statistic"])
         for column in run.scenario.probe.columns:
             split = "fitted" if column in fitted else "held out"
             passed = (run.scenario.name, column) not in failing
             for statistic in ("count", "mean", *QUANTILES):
-                found = table.loc[(column, reading, statistic)]
+                found = run.by_metric[column, 0, f"{reading}.{statistic}"]
                 rows.append(
-                    Row(
-                        scenario=run.scenario.name,
-                        column=column,
-                        published_column=f"pub-{column}",
-                        transport="data-vortex" if vortex else "fdr-ipoib",
-                        message_bytes=run.scenario.workload.message_bytes,
-                        statistic=statistic,
-                        reading="as printed",
-                        published=found["value"] * 1.1,
-                        simulated=found["value"],
-                        low=found["low"],
-                        high=found["high"],
-                        log_error=-0.095 if found["value"] else None,
-                        tolerance=0.15,
-                        verdict="pass" if passed else "fail",
-                        split=split,
-                    )
+                    {
+                        "scenario": run.scenario.name,
+                        "column": column,
+                        "published_column": f"pub-{column}",
+                        "transport": "data-vortex" if vortex else "fdr-ipoib",
+                        "message_bytes": run.scenario.workload.message_bytes,
+                        "statistic": statistic,
+                        "reading": "as printed",
+                        "published": found.value * 1.1,
+                        "simulated": found.value,
+                        "low": found.low,
+                        "high": found.high,
+                        "log_error": -0.095 if found.value else np.nan,
+                        "tolerance": 0.15,
+                        "verdict": "pass" if passed else "fail",
+                        "split": split,
+                    }
                 )
             columns.append(
-                ColumnVerdict(
-                    scenario=run.scenario.name,
-                    column=column,
-                    published_column=f"pub-{column}",
-                    split=split,
-                    mean_ok=passed,
-                    empty_ok=True if vortex else None,
-                    quantiles_ok=True,
-                    passed=passed,
-                )
+                {
+                    "scenario": run.scenario.name,
+                    "column": column,
+                    "published_column": f"pub-{column}",
+                    "transport": "data-vortex" if vortex else "fdr-ipoib",
+                    "reading": "as printed",
+                    "split": split,
+                    "mean_ok": passed,
+                    "empty_ok": True if vortex else None,
+                    "quantiles_ok": True,
+                    "passed": passed,
+                }
             )
     claims = tuple(
         ClaimVerdict(
@@ -235,7 +220,8 @@ def validation_of(runs, fitted=("r1",), failing=()):
             ("confirmed", "confirmed", "refuted", "not reproduced"), start=1
         )
     )
-    return Validation(tuple(rows), claims, tuple(columns))
+    unknown = {"empty_share": np.nan, "empty_low": np.nan, "empty_high": np.nan}
+    return Validation(claims, pd.DataFrame(rows), pd.DataFrame(columns).assign(**unknown))
 
 
 def published_set():

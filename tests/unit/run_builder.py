@@ -5,28 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from harness.built import built, counted
+from manifests import manifest_of
 
-from dvsim.core.probe import Counter
 from dvsim.kinds.rabbitmq.spec import Scenario, System
 from dvsim.scenario.sampled import Column, Probe, Reference, Tolerance, Workload
 from dvsim.scenario.types import Card
-from dvsim.study.run import Run
-from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
+from dvsim.table.result import Result
+from dvsim.table.samples import SAMPLES
 
 SECOND = 10**12
 INTERVAL = 5_001_000_000  # ps
-
-
-def empty_samples() -> pd.DataFrame:
-    return _empty(SAMPLE_COLUMNS)
-
-
-def empty_counters() -> pd.DataFrame:
-    return _empty(COUNTER_COLUMNS)
-
-
-def _empty(columns: Mapping[str, str]) -> pd.DataFrame:
-    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in columns.items()})
 
 
 def card(kind: str) -> Card:
@@ -94,31 +83,21 @@ def samples(
                 }
             )
         )
-    return pd.concat(parts, ignore_index=True).astype(dict(SAMPLE_COLUMNS))
+    return pd.concat(parts, ignore_index=True).astype(dict(SAMPLES))
 
 
 def counters(values: Mapping[tuple[str, str], float]) -> pd.DataFrame:
     """Counters of replication 1, iteration 1, by (component, metric)."""
-    rows = [(1, 1, *Counter(*name, float(v), "1").row) for name, v in values.items()]
-    return pd.DataFrame(rows, columns=list(COUNTER_COLUMNS)).astype(dict(COUNTER_COLUMNS))
+    return counted((1, 1, *name, value) for name, value in values.items())
 
 
 def run_of(
-    scenario: Scenario, table: pd.DataFrame, counted: Mapping[tuple[str, str], float] | None = None
-) -> Run:
-    return Run(
-        scenario=scenario,
-        seed=1,
-        replications=int(table["replication"].max()),
-        backend="sim",
-        folder=None,
-        manifest={},
-        samples=table,
-        counters=empty_counters() if counted is None else counters(counted),
-    )
+    scenario: Scenario, table: pd.DataFrame, counts: Mapping[tuple[str, str], float] | None = None
+) -> Result:
+    return built(scenario, table, counters(counts or {}), manifest_of())
 
 
-def steady_tcp(scenario: Scenario, rate: int, batches: int = 4) -> Run:
+def steady_tcp(scenario: Scenario, rate: int, batches: int = 4) -> Result:
     """A TCP run in which every batch takes one second: the rate of each is its size."""
     table = samples({(1, 1, 0): [rate] * batches, (1, 2, 0): [rate] * batches})
     return run_of(scenario, table)
@@ -131,7 +110,7 @@ def bursty_vortex(
     empty: int = 98,
     per_message: int = 1,
     counted: Mapping[tuple[str, str], float] | None = None,
-) -> Run:
+) -> Result:
     """A Data Vortex run whose poll intervals of one second are either empty or at `active_rate`."""
     pieces = [0] * empty + [active_rate] * active
     table = samples({(1, 1, 1): pieces, (1, 1, 2): pieces}, per_message=per_message)

@@ -2,18 +2,12 @@
 
 from dataclasses import replace
 
+from manifests import manifest_of
+
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import How, Job
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.kinds.switch.spec import Compare, Record, SwitchScenario, SwitchTable, TrafficTable
-
-MANIFEST = {
-    "version": "0.1.0",
-    "git": {"commit": "0123456789abcdef", "dirty": False},
-    "host": {"cpu": "a processor", "system": "Linux", "python": "3.11"},
-    "started": "2026-11-20T12:00:00+00:00",
-    "wall_s": 1.5,
-}
 
 
 def scenario_of(name, *, switch=None, traffic=None, vary=(), compare=(), record=None, **texts):
@@ -36,8 +30,8 @@ def study_of(scenario, replications=3, seed=1):
     """Run a scenario in this process."""
     how = How("0.1.0", seed, replications)
     (study,) = kind_of(scenario).made([scenario], Job(how, 1, False, "", {}))
-    about = MANIFEST | {"command": f"dvsim run {scenario.name}"}
-    return replace(study, manifest=about | {"slot_ps": study.slot_ps})
+    about = manifest_of(command=f"dvsim run {scenario.name}", backend=study.backend)
+    return replace(study, manifest=about)
 
 
 def load_latency(**how):
@@ -84,12 +78,10 @@ def recorded(packets=60, slots=40, **texts):
 def claims_of(*verdicts):
     """A validation with nothing but claims."""
     return Validation(
-        (),
         tuple(
             ClaimVerdict(
                 f"DV-{number}", "abstract", "a claim", "", "5 hops", "5.0", verdict, "", "dvsim run"
             )
             for number, verdict in enumerate(verdicts, start=1)
-        ),
-        (),
+        )
     )

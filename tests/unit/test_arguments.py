@@ -15,7 +15,7 @@ PROGRAMS = {  # what is written for other programs, or is one
     "broker/compile_bridge.py", "broker/node.py", "emulation/queues.py",
     "kinds/cluster/calibration/sizing.py", "kinds/irregular/calibration.py",
     "kinds/rabbitmq/emu/data_vortex.py",
-    "kinds/rabbitmq/emu/left.py", "study/manifest.py",
+    "kinds/rabbitmq/emu/left.py", "table/manifest.py",
 }  # fmt: skip
 REDUCE = Path(dvsim.__file__).parents[1] / "scenarios" / "workload" / "reduce-8.goal"
 COMMAND = re.compile(r"dvsim [a-z]+ .*--[a-z]")
@@ -120,8 +120,9 @@ def test_of_a_replay(asked, said):
 def test_numbers_of_numpy_are_numbers():
     asked = {"seed": np.int64(3), "replications": np.int64(2), "scale": np.float64(0.001)}
     rate = dvsim.run("h3/fdr-8", **asked).rate
-    swept = dvsim.sweep("h3/fdr-8", {"message_bytes": np.array([8])}, **asked).table
-    assert swept["delivered_rate"].tolist() == [rate.value]
+    swept = dvsim.sweep("h3/fdr-8", {"message_bytes": np.array([8])}, **asked)
+    found = swept.estimates().set_index("metric")["value"]
+    assert found["delivered_rate"] == rate.value
     slow = dvsim.replay(REDUCE, seed=np.int64(3), straggler=(np.int64(0), np.float64(2)))
     assert slow.time_ns == dvsim.replay(REDUCE, straggler=(0, 2)).time_ns
 

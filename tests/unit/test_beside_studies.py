@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness.replies import Told
 from switch_desk import small
 
 from dvsim.contract.load import load
-from dvsim.report import render_comparison
-from dvsim.report.comparison import comparison_sections, overlaid_curves
-from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table
 from dvsim.table.compare import side_by_side
 from dvsim.table.match import MOST, PointKeys, match, matching_keys
+from dvsim.table.reply import Reply
+from dvsim.view import render_comparison
+from dvsim.view.comparison import comparison_sections, overlaid_curves
+from dvsim.view.terminal import lines
 
 ROLES = ("publisher", "broker")
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
@@ -85,10 +87,14 @@ def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     assert any(
         "left out of 1: height 4, load 0.1; height 4, load 0.3" in str(line) for line in shown
     )
-    content = found.as_json()
-    assert content["unmatched"][0][0] == {"height": 4, "load": 0.1}
-    assert content["points"][1] == {"point": 1, "height": 16, "load": 0.2}
-    assert {row["result"] for row in content["rows"]} == {1, 2}
+    made = Reply.of()
+    made.hold(found, [made.result(one) for one in (every, one_load)])
+    told = Told(made.text())
+    rows = told.of("throughput", result=1)
+    assert [(row["height"], told.points[row["against"]]["load"]) for row in rows] == [
+        (4, 0.2), (16, 0.2)
+    ]  # fmt: skip
+    assert all("against" in row and row["against"] is None for row in told.of("p99", result=0))
 
 
 def test_the_page_has_curves_of_all_and_ratios(studies):

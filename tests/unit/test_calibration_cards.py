@@ -11,11 +11,9 @@ from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import seconds
 from dvsim.evidence.calibration import write_cards
-from dvsim.kinds.rabbitmq.calibration import Calibration
+from dvsim.kinds.rabbitmq.calibration import beside_simulated
 from dvsim.kinds.rabbitmq.calibration.cards import cards_of
-from dvsim.kinds.rabbitmq.calibration.points import points_of
-from dvsim.kinds.rabbitmq.calibration.runs import Given
-from dvsim.kinds.rabbitmq.calibration.simulated import simulated_s
+from dvsim.kinds.rabbitmq.calibration.measured import iterations_of
 from dvsim.study.table import plain_lines
 
 SIZES = (8, 2048, 131072)
@@ -27,21 +25,31 @@ DV = [*PUSHED, "system.bridge.push_scatter=0.2", *QUICK, *EVEN]
 TCP = [f"system.publisher.publish={PUBLISH}", "system.publisher.publish_scatter=0.3", *EVEN]
 
 
-def points(transport, overrides, sizes=SIZES):
+def runs_of(transport, overrides, sizes=SIZES):
     runs = [emulated(transport, size, overrides) for size in sizes]
-    return points_of([Given(Path(f"runs/{run.scenario.name}"), run) for run in runs])
+    return {Path(f"runs/{run.scenario.name}"): run for run in runs}
+
+
+def cards(runs):
+    return cards_of(iterations_of(runs), runs, "here", "dvsim calibrate …")
 
 
 @pytest.fixture(scope="module")
 def over_cards():
-    found = points("dv", DV)
-    return found, cards_of(found, "here", "dvsim calibrate …", "Some CPU, 4 cores")
+    runs = runs_of("dv", DV)
+    return runs, cards(runs)
 
 
 @pytest.fixture(scope="module")
 def over_tcp():
-    found = points("fdr", TCP)
-    return found, cards_of(found, "here", "dvsim calibrate …", "Some CPU, 4 cores")
+    runs = runs_of("fdr", TCP)
+    return runs, cards(runs)
+
+
+@pytest.fixture(scope="module")
+def simulated(over_cards, over_tcp):
+    found = (over_cards, over_tcp)
+    return [beside_simulated(iterations_of(runs), runs, made) for runs, made in found]
 
 
 def close(law, mean, fixed_us, slope_ns):
@@ -71,20 +79,18 @@ def test_what_one_of_eight_publishers_takes_is_found_again(over_tcp):
 
 
 def test_a_broker_has_its_cpu_time_of_both_paths(over_cards, over_tcp):
-    both = [*over_cards[0], *over_tcp[0]]
-    found = cards_of(both, "here", "dvsim calibrate …", "Some CPU")
+    found = cards(over_cards[0] | over_tcp[0])
     assert [one.card.name for one in found] == ["here-bridge", "here-publisher", "here-broker"]
     broker = found[-1]
-    assert len(broker.laws["service"].sizes) == 6
+    assert len(broker.laws["service"][0].sizes) == 6
     assert broker.card["service"].ps(8) == pytest.approx(21e6, rel=0.1)
     assert broker.card["read_cost"] == 0
 
 
-def test_the_simulator_gives_back_what_was_measured(over_cards, over_tcp):
-    for found, cards in (over_cards, over_tcp):
-        back = simulated_s([point.scenario for point in found], cards)
-        for point, time_s in zip(found, back, strict=True):
-            assert time_s == pytest.approx(point.time_s, rel=0.08), point.size
+def test_the_simulator_gives_back_what_was_measured(simulated):
+    for found in simulated:
+        for point in found.table():
+            assert point["simulated_s"] == pytest.approx(point["time_s"], rel=0.08), point
 
 
 def test_what_was_not_measured_keeps_its_confidence(over_cards):
@@ -93,16 +99,25 @@ def test_what_was_not_measured_keeps_its_confidence(over_cards):
     assert broker.card.parameters["disk_rate"] == base
     assert broker.card.parameters["service"].confidence == "measured-here"
     source = bridge.card.parameters["push"].source
-    for text in ("runs/h3/dv-8,", "runs/h3/dv-131072;", "Some CPU, 4 cores", "dvsim calibrate …"):
+    for text in (
+        "runs/h3/dv-8,",
+        "runs/h3/dv-131072;",
+        "Some CPU, 4 cores, RabbitMQ",
+        "dvsim calibrate …",
+    ):
         assert text in source
     assert "disk_rate" in broker.card.notes
     assert "service" not in broker.card.notes
 
 
-def test_nothing_is_done_silently(over_cards):
-    found, cards = over_cards
-    slow = [2 * point.time_s for point in found]
-    text = "\n".join(plain_lines(Calibration(tuple(found), tuple(cards), tuple(slow)).lines()))
+def text_of(found):
+    return "\n".join(plain_lines(found.lines()))
+
+
+def test_nothing_is_done_silently(simulated):
+    found = simulated[0]
+    slow = found.points.assign(simulated_s=2 * found.points["time_s"])
+    text = text_of(replace(found, points=slow))
     assert "measured on Some CPU, 4 cores, RabbitMQ 3.10.8, at least once" in text
     assert "+100.0%" in text
     rows = [line.split("  ") for line in text.splitlines()]
@@ -113,47 +128,46 @@ def test_nothing_is_done_silently(over_cards):
     assert "other work, or the harness, took " in text
 
 
-def test_one_size_gives_constants_and_says_so():
-    found = points("dv", DV, sizes=(8,))
-    bridge, _ = cards_of(found, "here", "dvsim calibrate …", "Some CPU")
+def test_one_size_gives_constants_and_says_so(simulated):
+    (_, run), *_ = runs_of("dv", DV, sizes=(8,)).items()
+    bridge, _ = cards({Path("a"): run})
     assert bridge.card["push"].per_byte_fs == 0
     assert "one size only, hence a constant" in bridge.card.parameters["push"].source
-    text = "\n".join(plain_lines(Calibration(tuple(found), (bridge,), (1.0,)).lines()))
+    text = text_of(replace(simulated[0], points=simulated[0].points[:1]))
     assert "over cards: one size, hence constants" in text
 
 
 def test_brokers_of_somebody_else_give_no_card():
     run = emulated("dv", 8, DV)
-    counters = run.counters[run.counters["component"] != "broker"]
-    found = points_of([Given(Path("runs/a"), replace(run, counters=counters))])
-    assert found[0].own is None
-    assert [one.card.kind for one in cards_of(found, "here", "", "")] == ["bridge"]
+    runs = {Path("runs/a"): replace(run, values=run.values[run.values["component"] != "broker"])}
+    made = cards(runs)
+    assert [one.card.kind for one in made] == ["bridge"]
+    (point,) = beside_simulated(iterations_of(runs), runs, made).table()
+    assert point["own"] is None
+    assert "broker" not in point["cpu_s"]
 
 
-def test_at_most_once_over_cards_is_doubted(over_cards):
-    found, cards = over_cards
-    known = found[0].manifest["emulated"] | {"question": {"promise": "at most once"}}
-    first = replace(found[0], manifest=found[0].manifest | {"emulated": known})
-    text = "\n".join(plain_lines(Calibration((first,), tuple(cards), (1.0,)).lines()))
+def test_at_most_once_over_cards_is_doubted(simulated):
+    text = text_of(replace(simulated[0], machine="Some CPU, at most once"))
     assert "at least once measures the broker" in text
 
 
 def test_cards_are_files_that_scenarios_can_name(over_cards, tmp_path):
-    _, cards = over_cards
-    paths = write_cards([one.card for one in cards], tmp_path)
+    _, made = over_cards
+    paths = write_cards([one.card for one in made], tmp_path)
     assert [path.name for path in paths] == ["here-bridge.toml", "here-broker.toml"]
-    for one, path in zip(cards, paths, strict=True):
+    for one, path in zip(made, paths, strict=True):
         read = load_card(path)
         assert read == one.card
     set_ = [f"system.bridge={paths[0]}", f"system.broker={paths[1]}"]
     scenario = load("h3/dv-256", [*set_, "system.bridge.sockets=2"])
-    assert scenario.system.bridge["push"] == cards[0].card["push"]
+    assert scenario.system.bridge["push"] == made[0].card["push"]
     assert scenario.system.bridge["sockets"] == 2
     beside = tmp_path / "mine.toml"
     base = Path(load("h3/dv-256").path).resolve()
     text = f'extends = "{base}"\n[system]\nbroker = "here-broker.toml"\n'
     beside.write_text(text, encoding="utf-8")
-    assert load(beside).system.broker == cards[1].card
+    assert load(beside).system.broker == made[1].card
 
 
 def test_a_card_that_is_not_there_is_told_with_the_nearest(over_cards, tmp_path):

@@ -159,10 +159,10 @@ def made(tmp_path_factory):
         scenario = load(f"h3/fdr-{size}", sets)
         (run,) = run_scenarios([scenario], out=None, replications=4, workers=1)
         table = run.estimates()
-        table = table[(table["reading"] == "messages") & (table["column"] == "r1")]
+        table = table[table["component"] == "r1"].set_index("metric")["value"]
         for statistic in published(scenario, "r1"):
-            value = table.loc[table["statistic"] == statistic, "value"]
-            rows.append(["fdr-ipoib", size, 1, f"{size}B_r1", statistic, float(value.iloc[0])])
+            value = float(table[f"messages.{statistic}"])
+            rows.append(["fdr-ipoib", size, 1, f"{size}B_r1", statistic, value])
     with path.open("w", encoding="utf-8", newline="") as file:
         head = ["transport", "message_bytes", "run", "published_column", "statistic", "value"]
         csv.writer(file).writerows([head, *rows])

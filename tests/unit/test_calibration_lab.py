@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.calibrate import calibrate
 from dvsim.contract.load import load, load_card
@@ -34,9 +35,8 @@ def measured(overrides, base="h3/dv-{}", sizes=SIZES, *, scale=0.001, seed=7):
         scenario = load(base.format(near), sets)
         how = {"out": None, "seed": seed, "replications": 2, "scale": scale, "workers": 1}
         (run,) = run_scenarios([scenario], **how)
-        table = run.summary()
-        table = table[(table["reading"] == "messages") & (table["column"] == "r1")]
-        means = table.loc[table["statistic"] == "mean", "value"]
+        table = run.values[run.values["component"] == "r1"]
+        means = table.loc[table["metric"] == "messages.mean", "value"]
         yield from ((size, name, float(mean)) for name, mean in zip("ab", means, strict=True))
 
 
@@ -59,7 +59,7 @@ def fitted(lab, tmp_path_factory):
     words += f" --set {FLOW} --name mine --out {out} --json"
     result = CliRunner().invoke(calibrate, words.split(), catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout), out / "mine-bridge.toml"
+    return Told(result.stdout).facts, out / "mine-bridge.toml"
 
 
 def test_the_parameters_come_back_within_their_intervals(fitted):
@@ -250,7 +250,7 @@ def test_cards_of_messaging_over_hosts_are_fitted_too(tmp_path, card, parameter,
     words += f" --scale 0.01 --scenario zeromq/latency --name x --out {tmp_path} --json"
     result = CliRunner().invoke(calibrate, words.split(), catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
+    found = Told(result.stdout).facts
     ends = found["known"][parameter]
     assert 0.9 * ends["low"] < knob.start * truth < 1.1 * ends["high"]
     (held,) = [one for one in found["predicted"] if one["held_out"]]

@@ -4,10 +4,11 @@ What rabbitmq-model.md shows, but for the nodes: tests/broker/test_quorum.py has
 """
 
 import dataclasses
-import json
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
+from manifests import changed
 
 from dvsim.cli.calibrate import calibrate as verb
 from dvsim.contract.load import load, load_card
@@ -36,7 +37,7 @@ def measured(name, where):
     given = [f"{key}={value}" for key, value in MADE.items()]
     (study,) = run_scenarios([load(name, given)], replications=1, out=None, workers=1)
     question = {"clusters": 1, "nodes": 3, "promise": "at least once"}
-    manifest = study.manifest | {"backend": "emu", "emulated": {"question": question}}
+    manifest = changed(study.manifest, backend="emu", emulated={"question": question})
     plain = dataclasses.replace(study, scenario=load(name), manifest=manifest)
     return write_result(plain, where / "emu").folder
 
@@ -96,8 +97,8 @@ def test_another_run_of_the_same_cluster_judges_the_cards(folder, tmp_path):
     other.write_text(text.replace("[1_024, 2_048, 4_096]", "[512, 8_192]"))
     kept = measured(other, tmp_path)
     words = ["--from", str(folder), "--against", str(kept), "--out", str(tmp_path), "--json"]
-    found = json.loads(CliRunner().invoke(verb, words).output)
-    judged = [one for one in found["points"] if one["from"] == "emu, another run"]
+    found = Told(CliRunner().invoke(verb, words).output).facts
+    judged = [one for one in found["measured"] if one["from"] == "emu, another run"]
     assert [(one["size"], one["window"]) for one in judged] == [
         (512, 16), (512, 1000), (8192, 16), (8192, 1000)
     ]  # fmt: skip

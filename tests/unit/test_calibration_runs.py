@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from calibration_runs import HOST, QUESTION, emulated
 from click.testing import CliRunner
+from manifests import changed
 from study_runs import scenario_of
 
 from dvsim.cli.calibrate import calibrate
 from dvsim.contract.load import load_card
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.rabbitmq.calibration.runs import load_runs
+from dvsim.kinds.rabbitmq.calibration.measured import load_runs
 from dvsim.scenario.find import cards_root
 from dvsim.session import run_scenarios
 from dvsim.study.store import write_result
@@ -40,16 +41,16 @@ def refused(*folders):
 
 
 def other(run, **changes):
-    return replace(run, manifest=run.manifest | changes)
+    return replace(run, manifest=changed(run.manifest, **changes))
 
 
 def test_runs_that_belong_together_are_taken_each_once(run, large, tmp_path):
     one, two = kept(tmp_path, "a", run), kept(tmp_path, "b", large)
-    assert [given.folder for given in load_runs([one, two, one])] == [one, two]
+    assert list(load_runs([one, two, one])) == [one, two]
 
 
 def test_a_simulated_run_has_measured_nothing(run, tmp_path):
-    simulated = replace(run, backend="sim", manifest=run.manifest | {"backend": "sim"})
+    simulated = replace(run, manifest=changed(run.manifest, backend="sim"))
     folder = kept(tmp_path, "a", simulated)
     assert refused(folder) == (
         f"{folder}: is a run of backend sim, which has measured nothing; "

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dvsim.kinds.rabbitmq.calibration.steady import paces
-from dvsim.study.samples import SAMPLE_COLUMNS
+from dvsim.table.samples import SAMPLES
 
 STEP_PS = 10**9  # a millisecond
 
@@ -27,7 +27,7 @@ def table(by_receiver, iteration=1):
         )
         for receiver, counts in by_receiver.items()
     ]
-    return pd.concat(parts, ignore_index=True).astype(dict(SAMPLE_COLUMNS))
+    return pd.concat(parts, ignore_index=True).astype(dict(SAMPLES))
 
 
 def test_a_constant_rate_is_found_with_its_receivers():

@@ -25,7 +25,6 @@ def test_a_result_is_named_by_its_file_as_it_is(tmp_path):
         rewrite(path, MINE.replace("sockets = 1", f"sockets = {sockets}"))
         run = dvsim.run(path, replications=1, scale=0.001)
         assert changes_of(run.scenario).said == ()
-        assert run.as_json()["changed"] == []
 
 
 def test_a_card_beside_the_file_counts_too(tmp_path):

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from claim_sources import H3, SENT_SIZES, SIZES
+from harness.built import with_counters
+from manifests import changed
 from run_builder import (
     bursty_vortex,
     counters,
@@ -326,7 +329,8 @@ def test_the_network_as_bottleneck(fabric, bridge, confirmed):
 def sent_runs(sizes=SENT_SIZES, **changes):
     books = {"sent": 10, "queued": 10} | changes
     counted = {("conservation", key): value for key, value in books.items()}
-    return [replace(vortex(size, 1, counted=counted), backend="emu") for size in sizes]
+    runs = [vortex(size, 1, counted=counted) for size in sizes]
+    return [replace(run, manifest=changed(run.manifest, backend="emu")) for run in runs]
 
 
 def delivered(emulated):
@@ -360,7 +364,7 @@ def test_paging_slows_the_broker(paged, before, during, confirmed):
         ("broker.1", "rate_while_paging"): during,
     }
     scenario = replace(tcp_scenario(131072, "h3/memory"), reference=None)
-    run = replace(steady_tcp(scenario, 100), counters=counters(counted))
+    run = with_counters(steady_tcp(scenario, 100), counters(counted))
     assert (decide("H3-25", run).verdict == "confirmed") is confirmed
 
 
@@ -369,7 +373,7 @@ def test_paging_slows_the_broker(paged, before, during, confirmed):
 
 def test_counters_of_a_kind_of_component_do_not_include_others():
     run = vortex(8, 1, counted={("card.1", "n"): 1, ("card.2", "n"): 2, ("cardinal", "n"): 9})
-    evidence = Evidence({"h3/dv-8": run}, ())
+    evidence = Evidence({"h3/dv-8": run}, pd.DataFrame())
     assert evidence.counters("h3/dv-8", "card", "n") == {"card.1": 1, "card.2": 2}
     with pytest.raises(Missing, match=r"no counter card m in h3/dv-8"):
         evidence.counters("h3/dv-8", "card", "m")

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from claim_sources import H3, SIZES
+from harness.built import with_counters
 from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vortex_scenario
 
 from dvsim.evidence.claims.decide import explanation
@@ -11,6 +13,7 @@ from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Finding
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
+from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.sampled import Tolerance
 from dvsim.scenario.types import Card, Parameter
 from dvsim.study.number_text import four_digits
@@ -141,14 +144,14 @@ def test_how_a_broker_over_its_limit_is_told():
         ("broker.3", "rate_before_paging"): 200, ("broker.3", "rate_while_paging"): 100,
     }  # fmt: skip
     scenario = replace(tcp_scenario(131072, "h3/memory"), reference=None)
-    claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(counted)))
+    claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(counted)))
     assert claim.value == 1.0
     assert claim.note == (
         "2 of 3 brokers paged 3,000,000,000 B per iteration; "
         "150 msg/s before, 75 msg/s from then on"
     )
     none = {key: 0 if key[1] == "paged_bytes" else value for key, value in counted.items()}
-    claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(none)))
+    claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(none)))
     assert (claim.value, claim.note) == (0.0, "no broker paged")
 
 
@@ -167,7 +170,7 @@ def test_a_moving_average_is_told_with_its_quantile_and_the_mean_of_active_polls
 
 
 def test_books_that_were_not_kept_are_missing():
-    evidence = Evidence({"h3/dv-8": vortex(8, 1, counted={("card.1", "sent"): 1})}, ())
+    evidence = Evidence({"h3/dv-8": vortex(8, 1, counted={("card.1", "sent"): 1})}, pd.DataFrame())
     with pytest.raises(Missing, match=r"^no counter conservation in h3/dv-8$"):
         evidence.conservation("h3/dv-8")
 
@@ -191,7 +194,7 @@ def test_what_a_value_was_fitted_to_is_read_from_its_cards():
             ("broker.1", "rate_before_paging"): 2,
             ("broker.1", "rate_while_paging"): 1,
         }
-        claim = decide("H3-25", replace(steady_tcp(scenario, 100), counters=counters(counted)))
+        claim = decide("H3-25", with_counters(steady_tcp(scenario, 100), counters(counted)))
         return claim.basis, claim.fitted_to
 
     assert decided("H3-25: 2 s") == ("fitted", ("mine push",))
@@ -210,13 +213,13 @@ def test_the_parts_of_the_text_have_titles_and_an_empty_line_between_them():
         "Claims",
         "Tallies",
     ]
-    alone = replace(validation, rows=(), columns=(), columns_as_messages=())
+    alone = Validation(validation.claims)
     assert next(plain_lines(lines(alone))) == "Claims"
 
 
 def test_what_the_published_statistics_leave_open_is_told_from_low_to_high():
     runs = [vortex(256, 1000), steady_tcp(replace(tcp_scenario(256), tolerance=LOOSE), 1000)]
-    evidence = Evidence({run.scenario.name: run for run in runs}, ())
+    evidence = Evidence({run.scenario.name: run for run in runs}, pd.DataFrame())
     low, high = evidence.allowed("h3/dv-256")
     published = evidence.published_mean("h3/fdr-256")
     low, high = (four_digits(value / published) for value in (low, high))

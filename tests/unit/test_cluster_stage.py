@@ -27,7 +27,7 @@ def ran(*overrides, name="h3/dv-2048"):
 
 
 def busy(result):
-    counters = result.counters[result.counters["metric"] == "utilisation"]
+    counters = result.values[result.values["metric"] == "utilisation"]
     return counters.set_index(["component", "instance"])["value"].to_dict()
 
 
@@ -95,7 +95,7 @@ def test_brokers_over_tcp_are_the_same_ones():
 
 def test_of_a_log_only_the_index_is_in_memory():
     def peak(result):
-        rows = result.counters.query("component == 'broker' and instance == 1")
+        rows = result.values.query("component == 'broker' and instance == 1")
         return rows[rows["metric"] == "memory_peak_bytes"]["value"].max()
 
     assert peak(ran(QUORUM)) == 20_000 * 200

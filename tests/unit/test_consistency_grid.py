@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from consistency_data import kinds, long, summary
 
-from dvsim.evidence.consistency import examine
-from dvsim.evidence.consistency.factors import find_factor, is_plain
-from dvsim.evidence.consistency.grid import Grid, find_grid, sort_out
-from dvsim.evidence.consistency.read import read_data
+from dvsim.consistency import examine
+from dvsim.consistency.factors import find_factor, is_plain
+from dvsim.consistency.grid import Grid, find_grid, sort_out
+from dvsim.consistency.read import read_data
 
 INTERVAL = 0.005001
 

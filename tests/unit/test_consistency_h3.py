@@ -5,7 +5,7 @@ import math
 import pytest
 from consistency_data import kinds
 
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 from dvsim.scenario.find import reference_root
 
 ROOT = reference_root()

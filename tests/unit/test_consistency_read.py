@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from dvsim.consistency import examine
+from dvsim.consistency.read import read_data, read_workloads
 from dvsim.errors import ScenarioError
-from dvsim.evidence.consistency import examine
-from dvsim.evidence.consistency.read import read_data, read_workloads
-from dvsim.evidence.sheet import number_of
+from dvsim.sheets.sheet import number_of
 
 GOOD = """\
 transport,message_bytes,column,statistic,value

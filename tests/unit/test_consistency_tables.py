@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from consistency_data import kinds, long, summary
 
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 
 
 def changed(statistic, value):

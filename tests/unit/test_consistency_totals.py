@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from consistency_data import kinds, summary
 
-from dvsim.evidence.consistency import examine
+from dvsim.consistency import examine
 
 SIZES = (8, 256, 1024, 2048, 8192)
 INTERVAL = 0.005001

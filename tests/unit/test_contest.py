@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from manifests import changed
 from run_builder import run_of, samples, tcp_scenario, vortex_scenario
 
 from dvsim.study.transports import contest_text, contests
@@ -36,7 +37,8 @@ def figures(runs):
 
 
 def test_a_measurement_is_not_held_against_a_model():
-    emulated = replace(tcp(8, [200]), backend="emu")
+    run = tcp(8, [200])
+    emulated = replace(run, manifest=changed(run.manifest, backend="emu"))
     assert contests([vortex(8, [100]), emulated]) == []
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dvsim.consistency.read import read_data
 from dvsim.errors import ScenarioError
-from dvsim.evidence.consistency.read import read_data
 from dvsim.evidence.lab.read import read_lab
 
 ROWS = [("message_bytes", "mean (msg/s)"), ("500", "14365.25"), ("3000", "12089.5")]

@@ -9,9 +9,9 @@ from run_builder import steady_tcp, tcp_scenario
 from dvsim.contract.load import load
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import claimed, validate
-from dvsim.report.run_sentences import claims_sentences
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
+from dvsim.view.run_sentences import claims_sentences
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from dvsim.emulation.settings import (
 from dvsim.errors import ScenarioError
 from dvsim.kinds.rabbitmq.size import BYTES, MESSAGES, fitted, own_scale, size_facts, size_text
 from dvsim.study.emulated_text import cost_text, made_text
+from dvsim.table.manifest import Emulated, Question
 
 SYSTEM = kind_named("rabbitmq")
 
@@ -155,7 +156,7 @@ def test_a_run_without_counters_or_brokers_has_words_too():
     from run_builder import counters, empty_counters
 
     assert cost_text(empty_counters()) == "CPU per message: not counted"
-    assert made_text({}) == "emulated: real programs, at ; None"
+    assert made_text(Emulated(question=Question(promise="at most once"))).endswith("; at most once")
     counted = counters({
         ("publisher.1", "cpu_per_message"): 2e-5,
         ("publisher.2", "cpu_per_message"): 4e-5,
@@ -175,7 +176,7 @@ def test_the_environment_of_a_shell_names_brokers_and_credentials(tmp_path, monk
     from dvsim.cli.emulation import _chosen
 
     def chosen(backend="emu", clusters=None):
-        hosts = dict.fromkeys(("hosts", "broker_hosts", "launch_with", "interface"))
+        hosts = dict.fromkeys(("hosts", "broker_hosts", "launch_with", "interface", "bridge"))
         return _chosen(backend, (), None, clusters, None, at_least_once=False, **hosts)
 
     path = tmp_path / "credentials"

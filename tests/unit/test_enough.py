@@ -27,7 +27,7 @@ def test_what_is_added_gives_the_bytes_of_all_at_once(asked, tmp_path):
     assert looks == [[2, 2], [2, 3], [2, 5]]
     for one, times in zip(found, (2, 5), strict=True):
         (whole,) = run_scenarios([one.scenario], replications=times, **QUICK)
-        assert (one.replications, one.manifest["replications"]) == (times, times)
+        assert (one.replications, one.manifest.replications) == (times, times)
         assert contents_of(one) == contents_of(whole)
 
 

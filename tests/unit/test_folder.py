@@ -16,9 +16,8 @@ from dvsim.contract.load import load
 from dvsim.errors import OutputError, RunFailed
 from dvsim.study.folder import make_room, run_folder
 from dvsim.study.parquet import from_parquet, to_parquet
-from dvsim.study.samples import SAMPLE_COLUMNS
 from dvsim.study.store import find_kept, load_result, write_result
-from dvsim.study.summary import summary_columns
+from dvsim.table.samples import SAMPLES
 
 HOW = How(__version__, 1, 1)
 
@@ -70,29 +69,12 @@ def test_a_name_cannot_lead_out_of_the_root(tmp_path):
 def test_a_run_comes_back_as_it_was(kept):
     back = load_result(kept.folder)
     original = make_run()
-    pd.testing.assert_frame_equal(back.samples, original.samples)
-    pd.testing.assert_frame_equal(back.counters, original.counters)
-    pd.testing.assert_frame_equal(back.summary(), original.summary())
+    pd.testing.assert_frame_equal(back.sides["samples"], original.sides["samples"])
+    pd.testing.assert_frame_equal(back.values, original.values)
     assert back.scenario == original.scenario
     assert (back.seed, back.replications, back.backend) == (1, 1, "sim")
     assert back.folder == kept.folder
     assert back.manifest == kept.manifest
-
-
-def test_the_statistics_of_a_kept_run_are_computed_once(tmp_path, monkeypatch):
-    asked = []
-
-    def counting(*args):
-        asked.append(args)
-        return summary_columns(*args)
-
-    monkeypatch.setattr("dvsim.study.run.summary_columns", counting)
-    made = make_run()
-    kept = write_result(made, tmp_path / "run")
-    assert kept.rate.value > 0
-    assert len(asked) == 1
-    assert (made.folder, made.manifest["files"]) == (None, {})
-    assert kept.manifest == load_result(kept.folder).manifest
 
 
 def test_the_folder_holds_what_it_should(kept):
@@ -100,41 +82,33 @@ def test_the_folder_holds_what_it_should(kept):
         "manifest.json",
         "samples.parquet",
         "scenario.toml",
-        "summary.parquet",
+        "values.parquet",
     ]
 
 
 def test_equal_runs_give_equal_bytes(tmp_path):
     one, two = (write_result(make_run(), tmp_path / name) for name in "ab")
-    for name in ("samples.parquet", "summary.parquet", "scenario.toml"):
+    for name in ("samples.parquet", "values.parquet", "scenario.toml"):
         assert (one.folder / name).read_bytes() == (two.folder / name).read_bytes()
 
 
 def test_other_samples_give_other_bytes(tmp_path):
     one, two = (write_result(make_run(rate), tmp_path / str(rate)) for rate in (10, 11))
-    names = [one.manifest["files"], two.manifest["files"]]
+    names = [one.manifest.files, two.manifest.files]
     assert names[0]["samples.parquet"] != names[1]["samples.parquet"]
-    assert names[0]["summary.parquet"] != names[1]["summary.parquet"]
+    assert names[0]["values.parquet"] != names[1]["values.parquet"]
 
 
 def test_bytes_depend_on_the_rows_and_not_on_the_index_of_the_table():
-    table = make_run().samples
+    table = make_run().sides["samples"]
     relabelled = table.set_index(pd.Index(range(100, 100 + len(table))))
-    assert to_parquet(table, SAMPLE_COLUMNS) == to_parquet(relabelled, SAMPLE_COLUMNS)
+    assert to_parquet(table, SAMPLES) == to_parquet(relabelled, SAMPLES)
 
 
 def test_parquet_of_another_table_is_refused():
-    data = to_parquet(make_run().samples, {"pieces": "int32"})
+    data = to_parquet(make_run().sides["samples"], {"pieces": "int32"})
     with pytest.raises(ValueError, match="columns are pieces; expected replication"):
-        from_parquet(data, SAMPLE_COLUMNS)
-
-
-def test_samples_that_are_none_are_not_kept(tmp_path):
-    run = make_run()
-    run.samples.loc[0, "duration_ps"] = 0
-    with pytest.raises(RunFailed, match="duration_ps is 0"):
-        write_result(run, tmp_path / "run")
-    assert everything(tmp_path) == []
+        from_parquet(data, SAMPLES)
 
 
 def test_find_run_finds_the_answer_to_the_same_question(tmp_path, kept):
@@ -142,7 +116,7 @@ def test_find_run_finds_the_answer_to_the_same_question(tmp_path, kept):
     assert find_kept(replace(HOW, seed=2), tmp_path, SCENARIO) is None
 
 
-FILES = ["manifest.json", "samples.parquet", "scenario.toml", "summary.parquet"]
+FILES = ["manifest.json", "samples.parquet", "scenario.toml", "values.parquet"]
 
 
 @pytest.mark.parametrize("name", FILES)

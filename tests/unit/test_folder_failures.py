@@ -29,7 +29,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, monkeypatch):
     write = folder_module.write_bytes
 
     def full(path, data):
-        if path.name == "summary.parquet":
+        if path.name == "values.parquet":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(path, data)
 
@@ -48,7 +48,7 @@ def test_a_full_disk_keeps_the_result_that_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr(folder_module, "write_bytes", full)
     with pytest.raises(OutputError):
         write_result(make_run(20), tmp_path / "run")
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 11
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 11
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -79,7 +79,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
 def test_a_result_is_replaced_by_a_newer_one(tmp_path):
     write_result(make_run(10), tmp_path / "run")
     write_result(make_run(20), tmp_path / "run")
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 21
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 21
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -98,7 +98,7 @@ def test_the_old_result_is_put_back_if_the_new_one_cannot_take_its_place(tmp_pat
         write_result(make_run(20), tmp_path / "run")
     monkeypatch.undo()
     assert len(refused) == 1
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 11
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 11
 
 
 def test_an_interrupt_between_the_two_renames_puts_the_old_result_back(tmp_path, monkeypatch):
@@ -114,7 +114,7 @@ def test_an_interrupt_between_the_two_renames_puts_the_old_result_back(tmp_path,
     with pytest.raises(KeyboardInterrupt):
         write_result(make_run(20), tmp_path / "run")
     monkeypatch.undo()
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 11
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 11
 
 
 def test_of_two_processes_with_the_same_run_none_is_in_the_way_of_the_other(tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def test_of_two_processes_with_the_same_run_none_is_in_the_way_of_the_other(tmp_
 
     monkeypatch.setattr(Path, "rename", overtaken)
     write_result(make_run(20), tmp_path / "run")
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 21
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 21
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -153,7 +153,7 @@ def test_a_result_that_a_dead_process_was_replacing_is_put_back(tmp_path):
     hidden = tmp_path / f".previous-{host_name()}-{dead_pid()}-run-abc"
     (tmp_path / "run").rename(hidden)
     clean(tmp_path)
-    assert load_result(tmp_path / "run").samples["pieces"].max() == 11
+    assert load_result(tmp_path / "run").sides["samples"]["pieces"].max() == 11
 
 
 def test_a_killed_process_leaves_no_result(tmp_path):

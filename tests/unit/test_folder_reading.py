@@ -10,14 +10,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 from kept_run import keep
 
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.kinds.switch.metrics import RUN_COLUMNS, SIDES
 from dvsim.session import run_scenarios
-from dvsim.study.folder import read_manifest
 from dvsim.study.store import load_result, write_result
+from dvsim.table.manifest import read_manifest
 
 
 @pytest.fixture
@@ -44,14 +45,14 @@ def test_a_folder_of_runs_says_where_they_are(kept):
         load_result(above)
 
 
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+@pytest.mark.parametrize("name", ["samples.parquet", "values.parquet", "scenario.toml"])
 def test_a_missing_file_is_named(kept, name):
     (kept.folder / name).unlink()
     with pytest.raises(RunFailed, match=f"{name} is missing; run it again with force"):
         load_result(kept.folder)
 
 
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+@pytest.mark.parametrize("name", ["samples.parquet", "values.parquet", "scenario.toml"])
 def test_a_truncated_file_is_named(kept, name):
     data = (kept.folder / name).read_bytes()
     (kept.folder / name).write_bytes(data[: len(data) // 2])
@@ -125,8 +126,8 @@ def test_a_metric_that_came_later_is_not_a_number_in_the_folders_of_before(tmp_p
     pd.testing.assert_frame_equal(kept.wide[same], now.wide[same])
     beside = dvsim("compare", folder, now.folder, "--json")
     assert beside.returncode == 0, beside.stderr
-    rows = {row["metric"]: row for row in json.loads(beside.stdout)["rows"]}
-    assert rows["throughput"]["change"] == 1
+    rows = Told(beside.stdout).of("throughput", result=1)
+    assert {row["ratio"] for row in rows if row["other"] is not None} == {1}
     page = dvsim("report", folder, "--report", tmp_path / "page.md")
     assert page.returncode == 0, page.stderr
 

@@ -9,7 +9,7 @@ HEAVY = {  # what stays out of a start, as long as no question needs it
     *("pydantic", "importlib.metadata"),  # scenarios, and kinds that others install
     "pathlib",  # with urllib and ipaddress
     "dvsim.arguments",  # what `import dvsim` begins with
-    *("plotly", "matplotlib", "jinja2", "markupsafe", "dvsim.report"),  # pages
+    *("altair", "vl_convert", "jinja2", "markupsafe", "dvsim.view"),  # pages
     *("rich", "distributed"),  # a terminal, a cluster
     "dvsim.broker",  # real nodes
 }
@@ -51,8 +51,7 @@ def test_functions_import_only_what_would_slow_the_start():
     [
         ("dvsim.table.estimate", "scipy.special.stdtrit", True),
         ("dvsim.table.estimate", "json", False),
-        ("dvsim.study.run", "dvsim.report.result_page", True),
-        ("dvsim.study.run", "pandas", False),
+        ("dvsim.table.result", "pandas", False),
         ("dvsim.kinds.workload.kind", "dvsim.kinds.workload.model", True),
         ("dvsim.kinds.workload.session", "dvsim.kinds.workload.model", False),
         ("dvsim.cli.run", "dvsim.study.precision", True),

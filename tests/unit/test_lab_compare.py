@@ -10,16 +10,15 @@ from run_builder import bursty_vortex, vortex_scenario
 
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.evidence.lab.compare import baseline
-from dvsim.evidence.lab.judge import judge
+from dvsim.evidence.lab.judge import baseline, judge
 from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
-from dvsim.report.lab import lab_page, lab_sections
-from dvsim.report.markdown import markdown
-from dvsim.report.terminal import lines
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
+from dvsim.view.lab import lab_page, lab_sections
+from dvsim.view.markdown import markdown
+from dvsim.view.terminal import lines
 
 SIZES = (8, 64, 1024)
 
@@ -67,9 +66,9 @@ def test_quantiles_of_unlike_samples_are_refused_before_anything_runs(tmp_path, 
         with pytest.raises(ScenarioError, match="taken mean compares only means"):
             ask()
     (case,) = judge([run], data, "mean").cases
-    assert [row.statistic for row in case.rows] == ["mean"]
+    assert case.rows["statistic"].tolist() == ["mean"]
     (case,) = judge([run], data, "same").cases
-    assert [row.statistic for row in case.rows] == ["mean", "50%"]
+    assert case.rows["statistic"].tolist() == ["mean", "50%"]
 
 
 def test_batches_are_counted_again_in_the_intervals_of_a_laboratory(tmp_path):
@@ -104,10 +103,10 @@ def test_what_was_fitted_is_marked_and_the_naive_law_is_fitted_to_it_alone(tmp_p
         64: "held out",
         1024: "fitted",
     }
-    assert result.baseline.fitted_to == "fitted"
-    assert result.baseline.cases == 1
-    assert result.baseline.simulated == pytest.approx(0, abs=1e-6)
-    assert result.baseline.naive > 0.2
+    assert result.baseline["fitted_to"] == "fitted"
+    assert result.baseline["cases"] == 1
+    assert result.baseline["simulated"] == pytest.approx(0, abs=1e-6)
+    assert result.baseline["naive"] > 0.2
 
 
 def test_what_is_called_fitted_and_is_not_in_the_data_is_said(tmp_path):
@@ -130,7 +129,7 @@ def test_a_naive_law_has_nothing_to_say_of_times_below_a_picosecond(tmp_path):
 def test_ratios_and_their_order_are_asked_for_between_sizes(tmp_path):
     data = read(tmp_path, table({8: 1000, 64: 500, 1024: 490}))
     result = judge(runs_with({8: 400, 64: 500, 1024: 510}), data)
-    first, second = result.ratios
+    first, second = result.ratios.itertuples()
     assert first.lab == pytest.approx(0.5)
     assert (first.ratio_ok, first.order_ok) == (False, False)
     assert second.order_ok is None  # 2 % apart: nobody asks which is larger
@@ -144,7 +143,7 @@ def test_runs_of_two_kinds_are_two_series(tmp_path):
         for size in (8, 64)
     ]
     result = judge(runs, read(tmp_path, "size,mean\n8,125\n64,15.625\n"))
-    assert [ratio.simulated for ratio in result.ratios] == pytest.approx([0.125, 0.125], rel=1e-4)
+    assert result.ratios["simulated"].tolist() == pytest.approx([0.125, 0.125], rel=1e-4)
     assert len({case.name for case in result.cases}) == 4
 
 
@@ -163,7 +162,7 @@ def test_a_crossover_is_found_where_it_is(tmp_path):
     dv = [replace(run, scenario=replace(run.scenario, reference=None)) for run in dv]
     tcp = runs_with(dict(zip(SIZES, lab["tcp"], strict=True)))
     (cross,) = judge([*tcp, *dv], read(tmp_path, text, meta)).crossovers
-    assert (cross.lab, cross.simulated) == ((64, 1024), (8, 64))
+    assert (cross["lab"], cross["simulated"]) == ((64, 1024), (8, 64))
 
 
 def test_tolerances_of_the_laboratory_are_used(tmp_path):
@@ -196,7 +195,7 @@ def test_a_study_of_messaging_is_asked_by_its_keys(tmp_path, zeromq):
     text = "client,message_bytes,mean (us),50% (us),95% (us)\nraw-tcp,8,20,20,30\n"
     result = judge([zeromq], read(tmp_path, text, ""))
     (case,) = result.cases
-    assert [row.statistic for row in case.rows] == ["mean", "50%"]
+    assert case.rows["statistic"].tolist() == ["mean", "50%"]
     table_ = zeromq.estimates()
     points = [
         point

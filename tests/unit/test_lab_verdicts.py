@@ -1,11 +1,11 @@
 """Are runs put beside measurements as their samples, sums and units ask for?"""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 from lab_data import run_with
 from run_builder import run_of, samples, vortex_scenario
 
@@ -142,10 +142,10 @@ def test_a_fit_says_what_was_fitted_and_predicts_what_nobody_measured(tmp_path):
         "message_bytes,mean (msg/s),99% (msg/s)\n8,20000,30000\n256,19000,29000\n2048,15000,20000\n"
     )
     words = f"h3-bridge --against {tmp_path}/lab.csv --fit 8,2048 --parameter push --as mean"
-    words += f" --scenario h3/dv-256 --budget 10 --starts 1 --scale 0.001 --out {tmp_path} --json"
+    words += f" --scenario h3/dv-256 --budget 6 --starts 1 --scale 0.001 --out {tmp_path} --json"
     done = CliRunner().invoke(calibrate, [*words.split(), "--predict", "4 KB", "--predict", "1000"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = Told(done.stdout).facts
     assert found["statistics"] == ["mean"]
     source = load_card(tmp_path / "mine-bridge.toml").parameters["push"].source
     assert "mean log error of mean, local" in source

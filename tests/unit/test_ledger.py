@@ -1,21 +1,22 @@
 """Is the ledger counted and written as its words say?"""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from claim_sources import every_claim
 from click.testing import CliRunner
+from harness.replies import Told
 from run_builder import bursty_vortex, run_of, samples, tcp_scenario, vortex_scenario
 
 from dvsim.cli.main import cli
 from dvsim.contract.load import load
 from dvsim.evidence.claims import sources
 from dvsim.evidence.claims.decide import named_claims
+from dvsim.evidence.goals import Goals
 from dvsim.evidence.ledger import COMMAND, Ledger, page, write_page
-from dvsim.evidence.published.goals import Goals
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 
@@ -38,7 +39,7 @@ CLAIMS = (
     claim("ZMQ-17", campaign="zeromq", basis="fitted", fitted_to=("client decode",)),
     claim("DV-7", campaign="switch", basis="by definition", interval="exact"),
 )
-LEDGER = Ledger(Validation((), CLAIMS, ()), Goals((), (), ()))
+LEDGER = Ledger(Validation(CLAIMS), Goals(pd.DataFrame(), pd.DataFrame()))
 
 
 def test_the_first_line_of_the_page_is_the_tally():
@@ -125,7 +126,7 @@ def test_all_writes_text_and_page(gathered, tmp_path):
 
 
 def test_all_as_json_has_everything(gathered):
-    content = json.loads(CliRunner().invoke(cli, ["validate", "--all", "--json"]).stdout)
+    content = Told(CliRunner().invoke(cli, ["validate", "--all", "--json"]).stdout).facts
     assert [one["id"] for one in content["claims"]] == [one.id for one in CLAIMS]
     assert (content["words"]["confirmed"], content["words"]["refuted"]) == (5, 1)
 
@@ -193,17 +194,14 @@ def test_one_replication_has_no_interval():
 
 
 def test_a_truth_is_counted_over_replications():
-    run = bursty_vortex(vortex_scenario(8192), 10)
-    rows = [
-        run_of(run.scenario, run.samples, {("receiver.1", "extra_polls"): extra}).counters.assign(
-            replication=number
-        )
-        for number, extra in enumerate((5, 0, 2), start=1)
-    ]
-    import pandas as pd
+    from harness.built import built, counted
 
-    counted = pd.concat(rows).astype({"replication": "int16"})
-    again = replace(run, replications=3, counters=counted)
+    run = bursty_vortex(vortex_scenario(8192), 10)
+    counts = counted(
+        (number, 1, "receiver.1", "extra_polls", extra)
+        for number, extra in enumerate((5, 0, 2), start=1)
+    )
+    again = built(run.scenario, run.sides["samples"], counts, run.manifest, replications=3)
     (one,) = [found for found in validate([again]).claims if found.id == "H3-22"]
     assert (one.interval, one.edge) == ("in 2 of 3", True)
 

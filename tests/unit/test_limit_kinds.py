@@ -1,10 +1,10 @@
 """Does the same search find limits of messaging over hosts and of systems under an offered load?"""
 
-import json
 import math
 
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.limit import limit
 from dvsim.contract.find import kind_named, kind_of
@@ -108,6 +108,6 @@ def test_the_verb_searches_the_offered_load_of_a_system_by_itself():
     arguments = ["h3/fdr-8", "--until", "behind < 1 s", "--scale", "0.0002", "--json"]
     found = CliRunner().invoke(limit, [*arguments, "--replications", "2", "--workers", "1"])
     assert found.exit_code == 0, found.output
-    content = json.loads(found.stdout)
+    content = Told(found.stdout).facts
     assert content["vary"] == "messages_per_second" and content["until"] == "behind < 1 s"
     assert content["limits"][0]["outcome"] == "everywhere"

@@ -1,13 +1,12 @@
 """Does the manifest say where a run came from?"""
 
-import json
 import subprocess
 
 import pytest
 from kept_run import keep
 
 from dvsim.contract.load import load
-from dvsim.study.manifest import card_hash, git_state
+from dvsim.table.manifest import Manifest, card_hash, git_state
 
 
 @pytest.fixture
@@ -17,13 +16,13 @@ def kept(tmp_path):
 
 def test_the_manifest_says_where_a_run_came_from(kept):
     manifest = kept.manifest
-    assert manifest["scenario"] == "h3/fdr-8"
-    assert manifest["started"] == "2026-01-02T03:04:05+00:00"
-    assert (manifest["simulated_s"], manifest["events"], manifest["wall_s"]) == (2.5, 7, 0.5)
-    assert {card["role"] for card in manifest["cards"]} == {"card", "publisher", "broker"}
-    assert [one["name"] for one in manifest["reference"]] == ["h3_message_rates.csv"]
-    assert manifest["host"]["packages"]["numpy"]
-    assert json.loads(json.dumps(manifest)) == manifest
+    assert manifest.scenario == "h3/fdr-8"
+    assert manifest.started == "2026-01-02T03:04:05+00:00"
+    assert (manifest.counts, manifest.wall_s) == ({"simulated_s": 2.5, "events": 7}, 0.5)
+    assert {card.role for card in manifest.cards} == {"card", "publisher", "broker"}
+    assert [one.name for one in manifest.reference] == ["h3_message_rates.csv"]
+    assert manifest.host.packages["numpy"]
+    assert Manifest.model_validate_json(manifest.encode()) == manifest
 
 
 def test_the_hash_of_a_card_changes_with_any_parameter():
@@ -48,7 +47,7 @@ def test_a_checkout_has_its_commit_and_says_whether_it_is_dirty(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
     clean = git_state(tmp_path)
-    assert len(clean["commit"]) == 40
-    assert clean["dirty"] is False
+    assert len(clean.commit) == 40
+    assert clean.dirty is False
     (tmp_path / "new").write_text("")
-    assert git_state(tmp_path)["dirty"] is True
+    assert git_state(tmp_path).dirty is True

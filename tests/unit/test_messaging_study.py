@@ -1,20 +1,21 @@
 """Is a study of messaging kept, found again, printed and drawn?"""
 
-import json
 import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 from dvsim.cli.main import cli
 from dvsim.contract.load import load
 from dvsim.kinds.hosts.metrics import METRICS
-from dvsim.report import render_report
-from dvsim.report.axes import COLOURS, Sweep
-from dvsim.report.stage_curves import stage_drawings
 from dvsim.session import run_scenarios
 from dvsim.study.store import load_result
+from dvsim.view import render_report
+from dvsim.view.axes import Sweep
+from dvsim.view.curves import stage_figures
+from dvsim.view.figure import COLOURS
 
 FEW = [
     "vary=[{client=['zeromq-0.2','raw-tcp']},{message_bytes=[8,512,4096,32768]}]",
@@ -33,7 +34,7 @@ def test_a_study_is_found_again_and_loads_equal(kept):
     out, study = kept
     (again,) = run_scenarios([load("zeromq/latency", FEW)], replications=3, out=out, workers=1)
     assert again.folder == study.folder
-    assert again.manifest["started"] == study.manifest["started"]
+    assert again.manifest.started == study.manifest.started
     loaded = load_result(study.folder)
     assert loaded.scenario == study.scenario
     assert loaded.values.equals(study.values)
@@ -70,8 +71,7 @@ def test_the_bottleneck_is_the_busiest_stage(kept):
 def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
     page = render_report([kept[1]])
     assert "Latency against message_bytes" in page
-    assert "both axes linear" in page
-    assert '"fill":"toself"' in re.sub(r"\s", "", page)
+    assert '"type":"area"' in page
     assert "Stages, client zeromq-0.2" in page
     assert "Busiest stage:" in page
     assert "10gbe-oplin-x4.packet_cost" in page  # a calibrated parameter, with its fit
@@ -82,9 +82,11 @@ def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
 def test_no_two_stages_have_the_same_line():
     asked = [load("amps/delivery")]
     (study,) = run_scenarios(asked, replications=1, scale=0.01, out=None, workers=1)
-    traces = stage_drawings(Sweep(study), "s")[0].spec["data"]
-    looks = [(one["line"]["color"], one["line"]["dash"]) for one in traces]
-    assert len(set(looks)) == len(looks) > len(COLOURS)
+    figure = stage_figures(Sweep(study), "s")[0]
+    coded = figure.described["layer"][-1]["encoding"]
+    looks = [coded[channel]["scale"]["range"] for channel in ("color", "shape")]
+    every = set(zip(*looks, strict=True))
+    assert len(every) == figure.frame["line"].nunique() > len(COLOURS)
 
 
 def test_run_prints_a_row_for_each_point_with_its_bottleneck(tmp_path):
@@ -96,8 +98,7 @@ def test_run_prints_a_row_for_each_point_with_its_bottleneck(tmp_path):
     assert len(lines) == 8
     assert all(re.search(r"(thread|publisher|consumer|link) \d+%$", line) for line in lines)
     result = CliRunner().invoke(cli, [*words, "--json"])
-    (run,) = json.loads(result.stdout)["runs"]
-    latency = [row["value"] for row in run["estimates"] if row["metric"] == "latency"]
+    latency = [row["value"] for row in Told(result.stdout).of("latency")]
     assert len(latency) == 8
     assert np.all(np.array(latency) > 10)
 

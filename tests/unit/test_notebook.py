@@ -30,6 +30,7 @@ def test_names_from_files_are_text(run):
 
 def test_a_run_draws_the_rate_of_each_column_titled_with_its_answer(run):
     figure = run.plot()
-    names = {str(trace.name).rpartition(" ")[2] for trace in figure.data}
-    assert set(run.scenario.probe.columns) <= names
-    assert str(run.rate) in figure.layout.title.text
+    names = " ".join(figure.frame["line"].unique())
+    assert all(f" {column}," in names for column in run.scenario.probe.columns)
+    assert str(run.rate) in figure.title
+    assert b"<svg" in figure._repr_mimebundle_()["image/svg+xml"].encode()

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
+from dvsim.consistency import examine
+from dvsim.consistency.read import read_data
 from dvsim.errors import ScenarioError
-from dvsim.evidence.consistency import examine
-from dvsim.evidence.consistency.read import read_data
 from dvsim.evidence.lab.data import Sample
 from dvsim.evidence.lab.read import read_lab
 

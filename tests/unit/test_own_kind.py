@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness.once import once
+from harness.replies import Told
 
 from dvsim.contract import OWN
 
@@ -40,16 +41,16 @@ def test_its_runs_agree_with_theory_and_are_kept(asked, tmp_path):
     command = ("run", "queue.toml", "--replications", "5", "--json", "--workers", "1")
     status, out, err = asked(*command)
     assert status == 0, err
-    (run,) = json.loads(out)["runs"]
-    rows = [row for row in run["estimates"] if row["metric"] == "wait"]
-    for row in rows:
+    told = Told(out)
+    (run,) = told.facts["results"]
+    for row in told.of("wait", origin="sim"):
         expected = row["load"] / (1 - row["load"])
         assert row["low"] - 0.1 < expected < row["high"] + 0.1
     assert sorted(path.name for path in (tmp_path / run["folder"]).iterdir()) == [
         "manifest.json", "scenario.toml", "values.parquet"
     ]  # fmt: skip
     status, out, err = asked(*command)
-    assert json.loads(out)["runs"] == [run] and "done" not in err  # answered from its folder
+    assert Told(out).facts["results"] == [run] and "done" not in err  # answered from its folder
 
 
 def changed_kind(tmp_path, *pairs):
@@ -69,9 +70,9 @@ def changed_kind(tmp_path, *pairs):
 
 def test_other_code_of_the_kind_is_another_question(asked, tmp_path):
     command = ("run", "queue.toml", "--replications", "1", "--scale", "0.01", "--json")
-    first = json.loads(asked(*command)[1])["runs"][0]["folder"]
+    first = Told(asked(*command)[1]).folders
     changed = changed_kind(tmp_path, ("KIND = QueueKind()", "KIND = QueueKind()  # as before"))
-    assert json.loads(asked(*command, path=changed)[1])["runs"][0]["folder"] != first
+    assert Told(asked(*command, path=changed)[1]).folders != first
 
 
 def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, tmp_path):
@@ -96,7 +97,7 @@ def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
     text = (tmp_path / "queue.toml").read_text()
     alone.write_text(text.partition("[[vary]]")[0] + "load = 0.5\n")
     ran = asked("run", "alone.toml", *few, "--json")
-    one = json.loads(ran[1])["runs"][0]["folder"]
+    (one,) = Told(ran[1]).folders
     for words in (
         ("run", "queue.toml", *few),
         ("sweep", "alone.toml", "--vary", "queue.load=0.5,0.6", *few),
@@ -107,9 +108,10 @@ def test_it_is_compared_with_sweeps_of_it_and_with_other_kinds(asked, tmp_path):
     (swept,) = (tmp_path / "sweeps").glob("alone-*")
     status, out, err = asked("compare", one, str(swept), "--json")
     assert status == 0, err
-    found = json.loads(out)
-    assert found["points"] == [{"point": 0, "load": 0.5}]
-    assert [row["change"] for row in found["rows"] if row["metric"] == "wait"] == [None, 1]
+    rows = Told(out).of("wait", origin="sim")
+    assert [(row["result"], row.get("load"), row["ratio"]) for row in rows] == [
+        (0, None, None), (1, 0.5, 1), (1, 0.6, None)
+    ]  # fmt: skip
     status, out, err = asked("compare", "queue", str(swept), "--report", "beside.md")
     assert status == 0, err
     assert "| 0.5 | wait, services |" in (tmp_path / "beside.md").read_text("utf-8")
@@ -165,15 +167,15 @@ def test_open_questions_are_about_it_too(asked, tmp_path):
     (tmp_path / "question.toml").write_text(QUESTION)
     status, out, err = asked("run", "question.toml", "--replications", "3", "--json")
     assert status == 0, err
-    (answer,) = json.loads(out)["answers"]
-    assert [(one["member"], one["with"]) for one in answer["outcomes"]] == [
+    rows = sorted(Told(out).of("wait", question="question"), key=lambda row: row["member"])
+    assert [(one["member"], one["with"]) for one in rows] == [
         (f"load {load}", says)
         for load in (0.5, 0.8)
         for says in ("what comes today", "half of the customers")
     ]
-    assert answer["unit"] == "wait services" and answer["outcomes"][0]["ratio"] is None
-    assert answer["outcomes"][1]["ratio"]["value"] == pytest.approx(1, abs=0.1)
-    assert answer["outcomes"][2]["busy"] == pytest.approx(0.8, abs=0.02)
+    assert rows[0]["unit"] == "services" and rows[0]["ratio"] is None
+    assert rows[1]["ratio"] == pytest.approx(1, abs=0.1)
+    assert Told(out).of("busy", member="load 0.8")[0]["value"] == pytest.approx(0.8, abs=0.02)
     (tmp_path / "question.toml").write_text(QUESTION.replace('["busy"]', '["bussy"]'))
     status, _, err = asked("run", "question.toml")
     expected = "also.0: must be one of wait, busy, not 'bussy'; did you mean 'busy'?"
@@ -193,10 +195,10 @@ def test_a_question_fixes_a_key_before_a_variant_changes_it(asked, tmp_path):
         how = ("--replications", "5", "--json", "--workers", "1")
         status, out, err = asked("run", "question.toml", *how)
         assert status == 0, err
-        (answer,) = json.loads(out)["answers"]
-        assert [one["member"] for one in answer["outcomes"]] == ["queue", "queue"]
-        assert answer["outcomes"][1]["ratio"]["value"] == pytest.approx(1.5, rel=0.1)
-        assert answer["outcomes"][1]["verdict"] == "rises"
+        (answer,), rows = Told(out).facts["answers"], Told(out).of("wait", question="question")
+        assert [one["member"] for one in rows] == ["queue", "queue"]
+        assert rows[1]["ratio"] == pytest.approx(1.5, rel=0.1)
+        assert rows[1]["verdict"] == "rises"
         assert answer["answer"].startswith("Wait up with ")
 
 
@@ -211,15 +213,15 @@ def test_it_is_held_against_measurements_of_its_own_metrics(asked, tmp_path):
     (tmp_path / "waits.csv").write_text(WAITS)
     status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--json")
     assert status == 0, err
-    told = json.loads(out)
-    verdicts = {case["name"]: case["rows"][0]["verdict"] for case in told["cases"]}
+    told = Told(out)
+    verdicts = {row["case"]: row["verdict"] for row in told.rows if row["origin"] == "sim"}
     assert verdicts == {
         "wait, load 0.50": "pass",
         "busy, load 0.50": "pass",
         "wait, load 0.8": "fail",  # theory says 4
         "busy, load 0.8": "pass",
     }
-    assert [name for name, _ in told["missing"]] == ["wait, load 0.9", "busy, load 0.9"]
+    assert [name for name, _ in told.facts["missing"]] == ["wait, load 0.9", "busy, load 0.9"]
     status, out, err = asked("validate", "queue.toml", "--against", "waits.csv", "--strict")
     assert status == 3 and "In services; intervals are over replications" in out, err
 
@@ -332,7 +334,7 @@ def test_a_sweep_describes_its_metrics_as_the_kind_does(asked, tmp_path):
     (tmp_path / "lab.csv").write_text("load,latency (ns),throughput\n0.5,500,1\n")
     status, out, err = asked("validate", "queue.toml", "--against", "lab.csv", "--json", path=site)
     assert status == 0, err
-    rows = {case["name"]: case["rows"][0] for case in json.loads(out)["cases"]}
+    rows = {row["case"]: row for row in Told(out).rows if row["origin"] == "sim"}
     assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
         ("latency, load 0.5", "throughput, load 0.5"), "pass"
     )
@@ -364,11 +366,11 @@ def test_limit_takes_readings_at_flow_fidelity_and_full_keys(asked, tmp_path):
     more = ("--scale", "0.1", "--tolerance", "0.05", "--workers", "1", "--json")
     status, out, err = asked(*words, *more, path=site)
     assert status == 0, err
-    told = json.loads(out)
-    (limit,) = told["limits"]
-    assert told["vary"] == "load" and told["between"] == [0.01, 0.99]
+    told = Told(out)
+    (limit,) = told.facts["limits"]
+    assert told.facts["vary"] == "load" and told.facts["between"] == [0.01, 0.99]
     assert limit["holds"] < 0.5 < limit["fails"] and limit["fails"] - limit["holds"] < 0.3
-    assert {probe["fidelity"] for probe in limit["probes"]} == {"flow"}
+    assert {probe["fidelity"] for probe in told.points} == {"flow"}
 
 
 @pytest.mark.parametrize(

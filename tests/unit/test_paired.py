@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from manifests import changed
 
 from dvsim.contract.load import load
 from dvsim.session import run_scenarios
@@ -217,7 +218,7 @@ def test_pairing_does_not_lie():
         for sockets in (1, 2)
     ]
     runs = run_scenarios(pair, replications=60, workers=1, out=None, seed=7)
-    first, other = (run.rates for run in runs)
+    first, other = (run.headline().values for run in runs)
     truth = change(first, other, "ratio", common=True).value
     covered = narrower = 0
     for begin in range(1, 60, 5):
@@ -230,7 +231,7 @@ def test_pairing_does_not_lie():
 
 def test_an_emulated_run_shares_nothing(sockets):
     one, two = sockets
-    emulated = replace(two, backend="emu")
+    emulated = replace(two, manifest=changed(two.manifest, backend="emu"))
     assert in_common([one, emulated]) == [True, False]
     assert list(interval_notes(side_by_side([one, emulated]))) == [
         "2/1: of independent runs, by Welch"

@@ -1,26 +1,26 @@
 """Do replications go on until what is asked is known well enough, and not longer?"""
 
-import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 from scipy.stats import t as student
 
 from dvsim import run as simulate
 from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.report.whatif import answer_table
 from dvsim.session import run_scenarios
 from dvsim.study.precision import Reached, needs, reached, reached_texts
 from dvsim.study.stopping import MOST, needed
 from dvsim.study.store import contents_of
+from dvsim.study.sweep import prepare
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare
 from dvsim.study.whatif import answers
 from dvsim.table.estimate import ratio
+from dvsim.view.whatif import answer_table
 
 FIVE = {"precision": 0.05}
 FEW = ["workload.messages=40000"]
@@ -38,7 +38,7 @@ def one(name, replications, overrides=FEW):
 
 def test_of_a_run_it_is_the_interval_of_its_rate():
     run = one("h3/fdr-8", 4)
-    rates = np.array(list(run.rates.values()))
+    rates = np.array(list(run.headline().values.values()))
     half = student.ppf(0.975, 3) * rates.std(ddof=1) / 2
     (found,) = reached([run])
     assert (found.what, found.replications) == ("rate", 4)
@@ -91,7 +91,7 @@ def test_of_a_question_each_variant_has_as_many_replications_as_its_ratio_needs(
 
 
 def runs_of_first(times, base, one):
-    return [{n: run.rates[n] for n in range(1, times + 1)} for run in (one, base)]
+    return [{n: run.headline().values[n] for n in range(1, times + 1)} for run in (one, base)]
 
 
 def replications_by_a_pilot(scenario, precision):
@@ -115,7 +115,7 @@ def test_the_answer_is_that_of_as_many_replications_for_any_number_of_workers(wo
 def test_python_asks_for_it_in_the_same_words():
     found = simulate("h3/fdr-8", precision=0.1, messages=40_000)
     assert found.replications == replications_by_a_pilot(load("h3/fdr-8", FEW), 0.1)
-    assert "precision=0.1" in found.manifest["command"]
+    assert "precision=0.1" in found.manifest.command
     with pytest.raises(TypeError, match="says how many replications"):
         simulate("h3/fdr-8", precision=0.1, replications=3)
 
@@ -130,8 +130,8 @@ def test_it_ends_at_the_most_and_says_that_it_did():
 
 def test_what_was_reached_is_printed_and_in_the_json():
     done = dvsim(*RUN, "--precision", "30%", "--json")
-    (known,) = json.loads(done.stdout)["precision"]
-    (run,) = json.loads(done.stdout)["runs"]
+    (known,) = Told(done.stdout).facts["precision"]
+    (run,) = Told(done.stdout).facts["results"]
     assert known["share"] <= 0.3 and known["replications"] == run["replications"] < MOST
     again = dvsim(*RUN, "--precision", "0.3").stdout.splitlines()[-1]
     times = run["replications"]
@@ -171,7 +171,7 @@ def test_without_replications_a_run_ends_at_five_per_cent_and_says_so():
     said, asked_for = dvsim(*words).stdout, dvsim(*words, "--precision", "5%").stdout
     assert said == asked_for and "h3/dv-8: rate ± " in said.splitlines()[-1]
     assert "± " not in dvsim(*words, "--replications", "3").stdout.splitlines()[-1]
-    assert "precision" not in json.loads(dvsim(*words, "--replications", "3", "--json").stdout)
+    assert "precision" not in Told(dvsim(*words, "--replications", "3", "--json").stdout).facts
 
 
 def test_a_sweep_goes_by_the_same_precision():
@@ -186,10 +186,10 @@ def test_a_changed_run_is_set_beside_as_many_replications_of_the_unchanged_one(t
     least = dvsim(*words, "--precision", "50%", "--json")
     set_ = ["--set", "system.publisher.processes=4"]
     more = dvsim(*words, *set_, "--precision", "0.1%", "--json")
-    assert json.loads(more.stdout)["runs"][0]["replications"] == MOST
-    (beside,) = json.loads(more.stdout)["baseline"]
-    assert beside["replications"] == json.loads(least.stdout)["runs"][0]["replications"]
-    assert {row["by"] for row in beside["rows"] if row["metric"] == "rate"} == {"", "paired"}
+    changed, base = (one["replications"] for one in Told(more.stdout).facts["results"])
+    assert changed == MOST
+    assert base == Told(least.stdout).facts["results"][0]["replications"]
+    assert [row["by"] for row in Told(more.stdout).of("rate")] == ["paired", None]
 
 
 def test_of_many_results_only_those_that_are_not_within_are_named():

@@ -9,7 +9,6 @@ import pytest
 from dvsim import progress
 from dvsim.contract.find import kind_of
 from dvsim.contract.load import load_campaign
-from dvsim.kinds.rabbitmq.run import _expected_s
 from dvsim.progress import Part, Progress
 
 DONE = ("h3/fdr-8", 1, {"events/s": 10, "simulated s per s": 2})
@@ -118,9 +117,9 @@ def test_the_time_left_is_right_within_a_third_although_sizes_cost_differently(
 ):
     expected, tasks = {}, []
     for scenario in load_campaign("h3/validation"):
-        number = scenario.workload.iterations * replications
-        expected[scenario.name] = number, _expected_s(scenario)
-        tasks += [(scenario.name, slower * MEASURED[scenario.name])] * number
+        each = scenario.workload.iterations
+        expected[scenario.name] = replications, kind_of(scenario).seconds(scenario)
+        tasks += [(scenario.name, slower * each * MEASURED[scenario.name])] * replications
 
     def parts():
         return {name: Part(*known) for name, known in expected.items()}

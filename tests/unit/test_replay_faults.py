@@ -1,9 +1,8 @@
 """Do faults of ports, cables and planes slow a replay, and is one that can never end explained?"""
 
-import json
-
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 import dvsim
 from dvsim.cli.main import cli
@@ -163,7 +162,7 @@ def test_the_command_and_a_scenario_know_faults(pair, monkeypatch):
     fault = "slow port=0 by=4"
     shown = CliRunner().invoke(cli, ["replay", "pair.goal", "--fabric", "dv203", "--fault", fault,
                                      "--json"])  # fmt: skip
-    assert json.loads(shown.stdout)["faults"] == [fault]
+    assert Told(shown.stdout).points[0]["faults"] == [fault]
     alone = CliRunner().invoke(cli, ["replay", "pair.goal", "--fabric", "fdr", "--fault", fault])
     assert (alone.exit_code, "is of a Data Vortex" in alone.stderr) == (2, True)
     (pair.parent / "pair.toml").write_text(
@@ -172,6 +171,6 @@ def test_the_command_and_a_scenario_know_faults(pair, monkeypatch):
         f'[fabric]\nnetwork = "dv203"\nfaults = ["{fault}"]\n'
     )
     study = dvsim.run("pair.toml", replications=1)
-    assert study.wide["time"][0] == json.loads(shown.stdout)["time_ns"]
+    assert study.wide["time"][0] == Told(shown.stdout).one("time", component="")["value"]
     with pytest.raises(ScenarioError, match=r"fabric\.faults: .*no port 9: 'dead port=9'"):
         dvsim.run("pair.toml", fabric__faults=["dead port=9"])

@@ -1,20 +1,19 @@
 """Does the page of a replay say when ranks are done, and where the time goes?"""
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
 from dvsim.kinds.workload.page import (
-    finish_drawing,
-    parts_drawing,
+    finish_figure,
+    parts_figure,
     replay_page,
-    sizes_drawing,
-    spent_drawing,
+    sizes_figure,
+    spent_figure,
     spent_of,
 )
 from dvsim.kinds.workload.session import replays
-from dvsim.report.html import html
+from dvsim.view.html import html
 
 GOAL = """num_ranks 3
 rank 0 {
@@ -57,17 +56,16 @@ def test_what_a_rank_does_adds_up_to_its_end(trace):
 
 def test_the_figures_have_the_numbers_of_the_replay(trace):
     found = replays(trace, "loggops,fdr", {})
-    parts = parts_drawing(found).spec["data"]
-    assert np.sum([row["y"] for row in parts], axis=0) == pytest.approx(
-        [one.time_ps / 1e6 for one in found]
-    )
-    ends = finish_drawing(found).spec["data"]
-    for row, one in zip(ends, found, strict=True):
-        assert row["y"] == pytest.approx(one.finish_ps / 1e6)
-    (sizes,) = sizes_drawing(found[0]).spec["data"]
-    assert sizes["x"] == ["≤ 4 B", "≤ 1.02 kB"]
-    assert sizes["y"] == [1, 1]
-    assert "rank 1" in spent_drawing(found[0]).label
+    parts = parts_figure(found).frame.groupby("x")["y"].sum()
+    ends = finish_figure(found).frame
+    for one in found:
+        assert parts[one.fabric.name] == pytest.approx(one.time_ps / 1e6)
+        own = ends.loc[ends["line"] == one.fabric.name, "y"]
+        assert own.to_numpy() == pytest.approx(one.finish_ps / 1e6)
+    sizes = sizes_figure(found[0]).frame
+    assert sizes["x"].tolist() == ["≤ 4 B", "≤ 1.02 kB"]
+    assert sizes["y"].tolist() == [1, 1]
+    assert "rank 1" in spent_figure(found[0]).label
 
 
 def test_the_command_writes_the_page(trace, tmp_path):

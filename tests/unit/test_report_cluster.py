@@ -3,12 +3,12 @@
 import pytest
 
 from dvsim.contract.load import load
-from dvsim.report import render_report
-from dvsim.report.axes import Sweep
-from dvsim.report.result_page import report_page
-from dvsim.report.study_sentences import answer
 from dvsim.session import run_scenarios
 from dvsim.study.table import Table
+from dvsim.view import render_report
+from dvsim.view.axes import Sweep
+from dvsim.view.result_page import report_page
+from dvsim.view.study_sentences import answer
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def test_the_page_has_each_metric_that_a_table_has(study):
     page = render_report([study], command="dvsim run rabbit/load-2020")
     made = report_page([study])
     assert study.scenario.title in page
-    assert [drawing.name for drawing in made.drawings] == [
+    assert [figure.name for figure in made.figures] == [
         f"study-0-{name}" for name in ("rate_out", "p50", "p99", "cpu", "unstable", "cost")
     ]
     (points,) = [one for one in made.blocks if isinstance(one, Table) and "points" in one.name]

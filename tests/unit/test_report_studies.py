@@ -8,19 +8,19 @@ from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
-import plotly.offline
 import pytest
 from study_runs import claims_of, load_latency, recorded, saturation, scenario_of, study_of
 from test_report import Tags
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.report import render_report, write_results
-from dvsim.report.axes import Group, Sweep
-from dvsim.report.curves import curve_drawing, curve_drawings
-from dvsim.report.recorded import LETTERS
-from dvsim.report.spread import binned, spread_drawings
-from dvsim.report.study_sentences import answer
-from dvsim.report.study_tables import points_table, settings_table
+from dvsim.view import render_report, write_results
+from dvsim.view.axes import Sweep
+from dvsim.view.curves import curve_figure, curve_figures
+from dvsim.view.figure import Axis, frame_of, lines
+from dvsim.view.recorded import LETTERS
+from dvsim.view.spread import binned, spread_figures
+from dvsim.view.study_sentences import answer
+from dvsim.view.study_tables import points_table, settings_table
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,9 @@ def page(latency, saturated, record):
     return render_report([latency, saturated, record], claims, "dvsim run switch/all")
 
 
-def traces_of(drawing):
-    """The traces of a figure by name, as the page holds them."""
-    return {trace.get("name", "band"): trace for trace in drawing.spec["data"]}
+def rows_of(figure, line, part="simulated"):
+    """The rows of a line of a figure."""
+    return figure.frame.query("line == @line and part == @part")
 
 
 def player_data(page):
@@ -67,7 +67,7 @@ def test_the_page_refers_to_nothing_outside_itself(page):
 
 
 def test_the_library_and_the_player_are_there_once(page):
-    assert page.count("plotly.js v") == 1
+    assert page.count('id="vega"') == 1
     assert page.count("The recorded run: packets on concentric cylinders") == 1
 
 
@@ -85,7 +85,7 @@ def test_a_full_recording_stays_below_a_megabyte():
         ),
         replications=1,
     )
-    assert len(render_report([study])) - len(plotly.offline.get_plotlyjs()) < 1_000_000
+    assert len(render_report([study])) < 1_000_000
 
 
 def test_names_cannot_become_markup():
@@ -104,7 +104,6 @@ def test_varied_values_cannot_become_markup(saturated):
     study = replace(saturated, scenario=replace(saturated.scenario, vary=vary))
     page = render_report([study])
     assert "<img" not in page
-    assert "\\u003cimg" not in page  # Plotly would read it in its own small HTML
 
 
 def test_the_answer_comes_first_with_question_and_standing(page, latency):
@@ -125,43 +124,39 @@ def test_the_answer_gives_the_last_load_that_settled(latency):
     assert "crossing xor, load 0.6 (queues grew by" in found[-1]
 
 
-def test_a_curve_is_its_estimates_with_the_interval_as_a_band(latency):
-    traces = traces_of(curve_drawing(Sweep(latency), "throughput", "f"))
-    rows = latency.estimates().query("metric == 'throughput'")
-    xor, band = rows[rows["crossing"] == "xor"], traces["band"]
-    drawn = traces["crossing xor"]["y"] + traces["crossing xor, saturated"]["y"]
-    assert drawn == pytest.approx(xor["value"].tolist())
-    line, beyond = xor[:3], xor[3:]
-    assert band["y"] == pytest.approx([*line["high"], *reversed(line["low"].tolist())])
-    bars = traces["crossing xor, saturated"]["error_y"]["array"]
-    assert bars == pytest.approx((beyond["high"] - beyond["value"]).tolist())
+def test_a_curve_is_its_estimates_with_the_interval(latency):
+    figure = curve_figure(Sweep(latency), "throughput", "f")
+    rows = latency.estimates().query("metric == 'throughput' and crossing == 'xor'")
+    drawn = figure.frame[figure.frame["line"] == "crossing xor"]
+    drawn = drawn[drawn["part"].isin(["simulated", "saturated"])]
+    for column in ("value", "low", "high"):
+        own = drawn["y" if column == "value" else column].tolist()
+        assert own == pytest.approx(rows[column].tolist())
+    assert drawn["part"].tolist() == ["simulated"] * 3 + ["saturated"]
 
 
 def test_the_tail_stands_beside_the_mean(latency):
-    traces = traces_of(curve_drawing(Sweep(latency), "mean_latency", "f"))
+    figure = curve_figure(Sweep(latency), "mean_latency", "f")
     rows = latency.estimates().query("metric == 'p99' and crossing == 'brc'")
-    drawn = traces["crossing brc, 99 %"]["y"] + traces["crossing brc, 99 %, saturated"]["y"]
-    assert drawn == pytest.approx(rows["value"].tolist())
-    assert traces["crossing brc, 99 %"]["line"]["dash"] == "dot"
+    assert rows_of(figure, "crossing brc", "99 %")["y"].tolist() == pytest.approx(
+        rows["value"].tolist()
+    )
 
 
-def test_theory_is_dashed_and_there_once_where_lines_share_it(latency, saturated):
-    shared = traces_of(curve_drawing(Sweep(latency), "throughput", "f"))["mean field"]
-    assert shared["line"]["dash"] == "dash"
-    assert shared["y"][:3] == pytest.approx([0.05, 0.15, 0.25])
-    own = traces_of(curve_drawing(Sweep(saturated), "throughput", "f"))
-    assert own["mean field, angles 1"]["y"][0] == pytest.approx(2 / 3)
-    assert {"angles 1", "angles 2", "mean field, angles 2"} <= set(own)
+def test_theory_is_there_once_where_lines_share_it(latency, saturated):
+    shared = rows_of(curve_figure(Sweep(latency), "throughput", "f"), "mean field", "mean field")
+    assert shared["y"].tolist()[:3] == pytest.approx([0.05, 0.15, 0.25])
+    own = curve_figure(Sweep(saturated), "throughput", "f")
+    assert rows_of(own, "angles 1", "mean field")["y"].iloc[0] == pytest.approx(2 / 3)
+    assert {"angles 1", "angles 2"} <= set(own.frame["line"])
 
 
 def test_saturation_over_heights_has_the_published_limit_and_a_logarithmic_axis(saturated):
-    drawing = curve_drawing(Sweep(saturated), "throughput", "f")
-    (limit,) = [trace for name, trace in traces_of(drawing).items() if name.startswith("2/9")]
-    assert limit["y"] == [2 / 9, 2 / 9]
-    axis = drawing.html.split('"xaxis":')[1].split('"yaxis"')[0]
-    assert '"type":"log"' in axis
-    assert '"tickvals":[2,4,8,16]' in axis
-    assert "2/9" not in curve_drawing(Sweep(saturated), "mean_hops", "f").html
+    figure = curve_figure(Sweep(saturated), "throughput", "f")
+    limit = figure.frame[figure.frame["line"].str.startswith("2/9")]
+    assert limit["y"].tolist() == [2 / 9, 2 / 9]
+    assert figure.described["layer"][0]["encoding"]["x"]["scale"]["type"] == "log"
+    assert "2/9" not in curve_figure(Sweep(saturated), "mean_hops", "f").json
 
 
 def test_idle_angles_have_the_published_acceptance():
@@ -171,9 +166,9 @@ def test_idle_angles_have_the_published_acceptance():
         traffic={"load": 1.0},
         vary=({"angles": (2, 4, 6)},),
     )
-    assert "99 %" in curve_drawing(Sweep(study_of(one)), "acceptance", "f").html
+    assert "99 %" in curve_figure(Sweep(study_of(one)), "acceptance", "f").json
     every = replace(one, switch=replace(one.switch, injecting=None))
-    assert "99 %" not in curve_drawing(Sweep(study_of(every)), "acceptance", "f").html
+    assert "99 %" not in curve_figure(Sweep(study_of(every)), "acceptance", "f").json
 
 
 def test_keys_that_go_together_share_the_axis():
@@ -195,8 +190,10 @@ def test_switches_of_one_size_are_a_line_over_their_angles():
 
 
 def test_no_two_of_many_lines_look_alike():
-    looks = {(group.colour, group.symbol) for group in (Group(n, "", ()) for n in range(42))}
-    assert len(looks) == 42
+    frame = frame_of({"line": f"{n}", "x": n, "y": n} for n in range(42))
+    coded = lines(frame, Axis("x"), Axis("y")).to_dict()["layer"][-1]["encoding"]
+    looks = [coded[channel]["scale"]["range"] for channel in ("color", "shape")]
+    assert len(set(zip(*looks, strict=True))) == 42
 
 
 def test_how_long_a_run_is_names_no_point():
@@ -209,17 +206,19 @@ def test_how_long_a_run_is_names_no_point():
 def test_values_without_numbers_stand_side_by_side():
     vary = ({"pattern": ("uniform", "bit-complement", "shuffle")}, {"crossing": ("brc", "xor")})
     sweep = Sweep(study_of(scenario_of("permutations", vary=vary)))
-    traces = traces_of(curve_drawing(sweep, "throughput", "f"))
+    figure = curve_figure(sweep, "throughput", "f")
     assert sweep.key == "pattern"
-    first, second = traces["crossing brc"], traces["crossing xor"]
-    assert np.round(first["x"]).tolist() == np.round(second["x"]).tolist() == [0, 1, 2]
-    assert all(a < b for a, b in zip(first["x"], second["x"], strict=True))
-    assert first["mode"] == "markers"
-    assert first["error_y"]["array"][0] > 0
+    for line in ("crossing brc", "crossing xor"):
+        own = rows_of(figure, line)
+        assert own["x"].tolist() == ["uniform", "bit-complement", "shuffle"]
+        assert own["high"].iloc[0] > own["y"].iloc[0]
+    layers = figure.described["layer"]
+    assert {layer["mark"]["type"] for layer in layers} == {"rule", "point"}
+    assert "xOffset" in layers[-1]["encoding"]
 
 
 def test_one_point_has_no_curve_but_an_answer(record):
-    assert curve_drawings(Sweep(record), "f") == []
+    assert curve_figures(Sweep(record), "f") == []
     assert answer(Sweep(record))[0].startswith("Mean latency ")
 
 
@@ -231,16 +230,15 @@ def test_a_study_in_which_nothing_moved_is_still_a_page():
 
 
 def test_histograms_hold_all_packets_and_the_law_stands_beside(latency):
-    drawings = {drawing.title: drawing for drawing in spread_drawings(Sweep(latency), "f")}
+    drawings = {drawing.title: drawing for drawing in spread_figures(Sweep(latency), "f")}
     assert list(drawings) == ["Hops", "Latency", "Blocked descents", "Occupancy"]
-    law = traces_of(drawings["Hops"])["zero load"]
-    assert sum(law["y"]) == pytest.approx(1)
-    assert law["line"]["dash"] == "dash"
+    law = rows_of(drawings["Hops"], "zero load", "zero load")
+    assert law["y"].sum() == pytest.approx(1)
     assert "6 of 8 points are drawn" in drawings["Hops"].reading
 
 
 def test_latency_is_not_drawn_twice_where_it_is_the_hops(saturated):
-    titles = [drawing.title for drawing in spread_drawings(Sweep(saturated), "f")]
+    titles = [drawing.title for drawing in spread_figures(Sweep(saturated), "f")]
     assert titles == ["Hops", "Blocked descents", "Occupancy"]
 
 
@@ -258,10 +256,9 @@ def test_levels_of_a_network_have_lines_of_their_own(latency):
     upper = latency.sides["cylinders"].assign(level=1)
     both = pd.concat([latency.sides["cylinders"], upper], ignore_index=True)
     study = replace(latency, sides={**latency.sides, "cylinders": both})
-    (drawing,) = [d for d in spread_drawings(Sweep(study), "f") if d.title == "Occupancy"]
-    assert {"crossing brc, load 0.05, level 0", "crossing brc, load 0.05, level 1"} <= set(
-        traces_of(drawing)
-    )
+    (drawing,) = [d for d in spread_figures(Sweep(study), "f") if d.title == "Occupancy"]
+    own = drawing.frame[drawing.frame["line"] == "crossing brc, load 0.05"]
+    assert set(own["part"]) == {"level 0", "level 1"}
 
 
 def test_the_player_gets_every_step_that_was_recorded(record):
@@ -344,7 +341,6 @@ def test_more_than_can_be_shown_is_cut():
 def test_without_a_recording_there_is_no_player(saturated):
     page = render_report([saturated])
     assert 'class="player"' not in page
-    assert '<script type="application/json">' not in page
 
 
 def test_every_figure_has_words_for_those_who_cannot_see_it(page):

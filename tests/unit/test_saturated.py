@@ -5,9 +5,9 @@ import re
 import pytest
 from study_runs import load_latency
 
-from dvsim.report.axes import Sweep
-from dvsim.report.curves import curve_drawing
-from dvsim.report.study_sentences import answer
+from dvsim.view.axes import Sweep
+from dvsim.view.curves import curve_figure
+from dvsim.view.study_sentences import answer
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +15,9 @@ def latency():
     return load_latency()
 
 
-def traces_of(drawing):
-    """The traces of a figure by name."""
-    return {trace.get("name", "band"): trace for trace in drawing.spec["data"]}
+def rows_of(figure, line, part="simulated"):
+    """The rows of a line of a figure."""
+    return figure.frame.query("line == @line and part == @part")
 
 
 def test_the_answer_says_first_what_saturates_last(latency):
@@ -30,24 +30,19 @@ def test_the_answer_says_first_what_saturates_last(latency):
 
 
 def test_points_that_are_saturated_are_open_and_stand_apart_from_their_line(latency):
-    drawing = curve_drawing(Sweep(latency), "mean_latency", "f")
-    traces = traces_of(drawing)
-    line, beyond = traces["crossing brc"], traces["crossing brc, saturated"]
-    assert (line["x"], beyond["x"]) == ([0.05, 0.15, 0.25], [0.6])
-    assert line["marker"]["symbol"] == ["circle"] * 3
-    assert beyond["marker"]["symbol"] == ["circle-open"]
-    assert (line["showlegend"], beyond["showlegend"]) == (True, False)
-    assert "(saturated)" in beyond["text"][0]
-    assert "Marks beyond the end of a line are saturated" in drawing.reading
+    figure = curve_figure(Sweep(latency), "mean_latency", "f")
+    line, beyond = (rows_of(figure, "crossing brc", part) for part in ("simulated", "saturated"))
+    assert (line["x"].tolist(), beyond["x"].tolist()) == ([0.05, 0.15, 0.25], [0.6])
+    assert line["open"].tolist() == [0] * 3
+    assert beyond["open"].tolist() == [1]
+    assert "(saturated)" in beyond["text"].iloc[0]
 
 
 def test_points_that_have_not_settled_are_open(latency):
     """Of points that deliver what is offered, and yet have not settled."""
     sweep = Sweep(latency)
     sweep.offered = {}
-    drawing = curve_drawing(sweep, "mean_latency", "f")
-    trace = traces_of(drawing)["crossing brc"]
-    assert trace["x"] == [0.05, 0.15, 0.25, 0.6]
-    assert trace["marker"]["symbol"] == ["circle"] * 3 + ["circle-open"]
-    assert "(not settled)" in trace["text"][3]
-    assert "Open marks have not settled" in drawing.reading
+    line = rows_of(curve_figure(sweep, "mean_latency", "f"), "crossing brc")
+    assert line["x"].tolist() == [0.05, 0.15, 0.25, 0.6]
+    assert line["open"].tolist() == [0, 0, 0, 1]
+    assert "(not settled)" in line["text"].iloc[3]

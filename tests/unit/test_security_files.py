@@ -14,8 +14,8 @@ from dvsim.contract.load import load
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.scenario.find import find_card, resolve_name
 from dvsim.study.folder import run_folder
+from dvsim.study.sweep import prepare
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare
 
 OUT = ["..", "../x", "/etc/x", "a/../../x", "a//x", ".", "a/./x", "a\0b", "a\nb", "x" * 300]
 

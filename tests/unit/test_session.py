@@ -89,11 +89,9 @@ def test_a_path_is_run_as_a_name_is(tmp_path):
 
 def test_the_manifest_has_the_python_call():
     run = dvsim.run("h3/fdr-8", replications=1, messages=10_000)
-    assert (
-        run.manifest["command"] == "dvsim.run('h3/fdr-8', seed=1, replications=1, messages=10000)"
-    )
+    assert run.manifest.command == "dvsim.run('h3/fdr-8', seed=1, replications=1, messages=10000)"
     again = dvsim.run(run.scenario, seed=3, replications=1)
-    assert again.manifest["command"] == "dvsim.run(<scenario h3/fdr-8>, seed=3, replications=1)"
+    assert again.manifest.command == "dvsim.run(<scenario h3/fdr-8>, seed=3, replications=1)"
 
 
 def test_the_card_that_networks_take_is_part_of_the_version(tmp_path, monkeypatch):
@@ -106,7 +104,7 @@ def test_the_card_that_networks_take_is_part_of_the_version(tmp_path, monkeypatc
 
 def test_a_changed_model_does_not_get_the_answer_of_the_old_one(tmp_path, monkeypatch):
     (before,) = ask(SMALL, out=tmp_path)
-    assert before.manifest["version"].startswith(f"{dvsim.__version__}+")
+    assert before.manifest.version.startswith(f"{dvsim.__version__}+")
     monkeypatch.setattr(execute, "code_version", lambda: "0.1.0+00000000")
     (after,) = ask(SMALL, out=tmp_path)
     assert after.folder != before.folder

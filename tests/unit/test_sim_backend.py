@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 from harness.processes import until
 
+from dvsim.contract.find import kind_of
+from dvsim.contract.kind import How, Job
 from dvsim.contract.load import load
 from dvsim.core.probe import Iteration, Record
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq import sim
-from dvsim.kinds.rabbitmq.sim import simulate
+from dvsim.kinds import study
+from dvsim.kinds.rabbitmq import rows
 from dvsim.pool import Workers
-from dvsim.study.samples import check_counters, check_samples
 
 SCENARIOS = [
     load("h3/dv-2048", ["workload.messages=40_000"]),
@@ -27,32 +28,21 @@ SCENARIOS = [
 ]
 
 
-def tables(workers, **arguments):
-    return list(simulate(SCENARIOS, seed=3, replications=2, workers=workers, **arguments))
+def simulate(scenarios, seed=1, replications=10, workers=1):
+    """Yield the results of scenarios."""
+    job = Job(How("0.2.0", seed, replications), workers, False, "", {})
+    return kind_of(scenarios[0]).made(scenarios, job)
 
 
-@pytest.fixture(scope="module")
-def alone():
-    """Return the tables of one process, and the names that progress heard."""
-    heard = []
-    return tables(1, on_task=lambda scenario, *_: heard.append(scenario.name)), heard
+def tables(workers):
+    return list(simulate(SCENARIOS, seed=3, replications=2, workers=workers))
 
 
-def test_any_number_of_workers_gives_the_same_tables(alone):
-    for one, together in zip(alone[0], tables(3), strict=True):
-        pd.testing.assert_frame_equal(one.samples, together.samples)
-        pd.testing.assert_frame_equal(one.counters, together.counters)
-
-
-def test_tables_have_the_declared_form(alone):
-    for one in alone[0]:
-        check_samples(one.samples)
-        check_counters(one.counters)
-        assert sorted(one.samples["replication"].unique()) == [1, 2]
-
-
-def test_progress_hears_of_every_iteration(alone):
-    assert alone[1] == ["h3/dv-2048"] * 4 + ["h3/fdr-8192"] * 4
+def test_any_number_of_workers_gives_the_same_tables():
+    for one, together in zip(tables(1), tables(3), strict=True):
+        pd.testing.assert_frame_equal(one.sides["samples"], together.sides["samples"])
+        pd.testing.assert_frame_equal(one.values, together.values)
+        assert sorted(one.sides["samples"]["replication"].unique()) == [1, 2]
 
 
 def too_small_for_a_message():
@@ -76,13 +66,14 @@ def test_a_failure_in_a_worker_process_arrives_here():
         next(simulate([small], replications=2, workers=2))
 
 
-def test_a_worker_that_is_killed_fails_the_run():
+def test_a_worker_that_is_killed_fails_the_run(monkeypatch):
     def kill_all(*_):
         for child in multiprocessing.active_children():
             child.kill()
 
+    monkeypatch.setattr(study.Progress, "done", kill_all)
     with pytest.raises(RunFailed, match="a worker process died; is there enough memory"):
-        list(simulate(SCENARIOS, replications=1000, workers=2, on_task=kill_all))
+        list(simulate(SCENARIOS, replications=1000, workers=2))
 
 
 def die_with_the_lock_of_results(go):
@@ -122,7 +113,7 @@ def test_a_run_that_grows_too_large_fails_by_name(monkeypatch, error, message):
     def grow(*_):
         raise error
 
-    monkeypatch.setattr(sim, "run_iteration", grow)
+    monkeypatch.setattr(rows, "run_iteration", grow)
     with pytest.raises(RunFailed, match=message):
         next(simulate(SCENARIOS))
 
@@ -130,17 +121,17 @@ def test_a_run_that_grows_too_large_fails_by_name(monkeypatch, error, message):
 def test_counts_beyond_32_bits_are_kept(monkeypatch):
     many = 3 * 2**31
     record = Record(*(np.array([value]) for value in (0, 1, many, many)))
-    monkeypatch.setattr(sim, "run_iteration", lambda *_: Iteration({300: record}, []))
-    (samples, _, _) = next(simulate(SCENARIOS, replications=1))
+    monkeypatch.setattr(rows, "run_iteration", lambda *_: Iteration({300: record}, []))
+    samples = next(simulate(SCENARIOS, replications=1)).sides["samples"]
     assert samples[["receiver", "pieces", "messages"]].iloc[0].tolist() == [300, many, many]
 
 
 def test_the_work_of_all_tasks_is_added_up(monkeypatch):
     clock = itertools.count(0, 2.5)
     record = Record(*(np.array([value]) for value in (0, 1, 1, 1)))
-    monkeypatch.setattr(sim, "run_iteration", lambda *_: Iteration({1: record}, []))
-    monkeypatch.setattr(sim.time, "perf_counter", lambda: next(clock))
-    assert next(simulate(SCENARIOS, replications=2)).work_s == 4 * 2.5  # of two iterations each
+    monkeypatch.setattr(rows, "run_iteration", lambda *_: Iteration({1: record}, []))
+    monkeypatch.setattr(study.time, "perf_counter", lambda: next(clock))
+    assert next(simulate(SCENARIOS, replications=2)).manifest.wall_s == 2 * 2.5
 
 
 def wait_for_workers(*_):
@@ -150,8 +141,9 @@ def wait_for_workers(*_):
         time.sleep(0.01)
 
 
-def test_closing_ends_the_worker_processes():
-    running = simulate(SCENARIOS, replications=2, workers=2, on_task=wait_for_workers)
+def test_closing_ends_the_worker_processes(monkeypatch):
+    monkeypatch.setattr(study.Progress, "done", wait_for_workers)
+    running = simulate(SCENARIOS, replications=2, workers=2)
     next(running)
     running.close()
     until(lambda: not multiprocessing.active_children(), "the end of the processes")

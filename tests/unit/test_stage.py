@@ -277,4 +277,4 @@ def test_the_events_of_a_run_are_what_was_pushed_into_the_heap(name, monkeypatch
     for module in (kernel, simpy.core):
         monkeypatch.setattr(module, "heappush", counted)
     run = dvsim.run(name, replications=1, scale=0.001)
-    assert run.manifest["events"] == len(pushed) > 10
+    assert run.manifest.counts["events"] == len(pushed) > 10

@@ -21,14 +21,14 @@ from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_l
 from dvsim.kinds import study as studies
 from dvsim.kinds.switch.metrics import METRICS, SIDES
 from dvsim.kinds.switch.text import study_lines
-from dvsim.report import write_results
-from dvsim.report.axes import Sweep
-from dvsim.report.study_sentences import answer
-from dvsim.report.study_tables import points_table
 from dvsim.session import run_scenarios
 from dvsim.study import folder
 from dvsim.study.store import load_result
 from dvsim.table.result import flow_text
+from dvsim.view import write_results
+from dvsim.view.axes import Sweep
+from dvsim.view.study_sentences import answer
+from dvsim.view.study_tables import points_table
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
 
@@ -108,7 +108,7 @@ def test_the_bytes_are_the_same_for_any_number_of_workers(sweep, tmp_path, monke
     kept_as = []
     for workers in (1, 2):
         (study,) = ask(sweep, replications=3, workers=workers, out=tmp_path / str(workers))
-        kept_as.append({f: (study.folder / f).read_bytes() for f in study.manifest["files"]})
+        kept_as.append({f: (study.folder / f).read_bytes() for f in study.manifest.files})
     assert set(kept_as[0]) == {"scenario.toml", *(f"{name}.parquet" for name in ("values", *SIDES))}
     assert kept_as[0] == kept_as[1]
 
@@ -230,7 +230,7 @@ def test_python_runs_a_study():
     study = dvsim.run("switch/zero-load", replications=2, traffic__slots=2_000)
     assert repr(study) == "Result('switch/zero-load', seed=1, replications=2, points=1)"
     assert set(study.estimates()["metric"]) == set(METRICS)
-    assert study.manifest["command"] == (
+    assert study.manifest.command == (
         "dvsim.run('switch/zero-load', seed=1, replications=2, traffic__slots=2000)"
     )
 
@@ -332,7 +332,7 @@ def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
     (study,) = ask(sweep, out=tmp_path)
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "switch"
-    assert manifest["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
+    assert manifest["counts"]["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
     manifest["backend"] = "sim"
     (study.folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunFailed, match=r"samples\.parquet is missing"):

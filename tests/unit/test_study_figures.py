@@ -1,9 +1,10 @@
 """Does a claim get the figure of the point that it speaks of, or hear that there is none?"""
 
+import pandas as pd
 import pytest
 from study_runs import scenario_of, study_of
 
-from dvsim.evidence.claims.study_figures import Missing, StudyFigures
+from dvsim.evidence.claims.figures import Evidence, Missing
 
 NAME = "switch/two-loads"
 
@@ -11,7 +12,7 @@ NAME = "switch/two-loads"
 @pytest.fixture(scope="module")
 def figures():
     asked = scenario_of("two-loads", vary=({"load": (0.1, 0.2)},), compare=("zero-load",))
-    return StudyFigures({NAME: study_of(asked, replications=1)})
+    return Evidence({}, pd.DataFrame(), {NAME: study_of(asked, replications=1)})
 
 
 def test_a_point_is_found_by_its_keys(figures):

@@ -3,20 +3,19 @@
 import json
 
 import pytest
-from study_runs import MANIFEST, scenario_of, study_of
+from manifests import manifest_of
+from study_runs import scenario_of, study_of
 
 from dvsim._version import __version__
 from dvsim.contract.kind import How
 from dvsim.contract.load import load
 from dvsim.errors import RunFailed
 from dvsim.scenario.render import to_toml
-from dvsim.study.folder import run_folder, with_hashes
-from dvsim.study.manifest import FORMAT
+from dvsim.study.folder import run_folder
 from dvsim.study.store import contents_of, find_kept, load_result
 
 SCENARIO = scenario_of("small")
-MORE = {"format": FORMAT, "backend": "switch", "version": __version__, "seed": 1}
-MORE |= {"replications": 1, "command": ["dvsim", "run"]}
+MORE = {"backend": "switch", "version": __version__, "command": "dvsim run"}
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +27,14 @@ def study():
 def kept(study, tmp_path):
     """A function that keeps the study, with other files or facts, where its question belongs."""
 
-    def keep(files=None, **facts):
-        study.manifest.update(MORE)
-        contents = contents_of(study) | (files or {})
+    def keep(given=None, facts=()):
+        contents = contents_of(study) | (given or {})
         folder = run_folder(tmp_path, SCENARIO, __version__, 1, "switch")
         folder.mkdir(parents=True)
         for name, data in contents.items():
             (folder / name).write_bytes(data)
-        manifest = with_hashes(MANIFEST | MORE | facts, contents)
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        manifest = manifest_of(**MORE).holding(contents).plain()
+        (folder / "manifest.json").write_text(json.dumps(manifest | dict(facts)))
         return folder
 
     return keep
@@ -50,7 +48,7 @@ def refused(folder):
 
 @pytest.mark.parametrize("said", [0, 2, 9])
 def test_replications_that_its_tables_do_not_have_are_not_believed(kept, said):
-    assert "replications" in refused(kept(replications=said))
+    assert "replications" in refused(kept(facts={"replications": said}))
 
 
 def test_it_is_found_by_its_question(kept, tmp_path):
@@ -61,7 +59,7 @@ def test_it_is_found_by_its_question(kept, tmp_path):
 
 
 def test_a_backend_that_makes_no_studies_is_named(kept):
-    assert "no study is made by backend 'abacus'" in refused(kept(backend="abacus"))
+    assert "no study is made by backend 'abacus'" in refused(kept(facts={"backend": "abacus"}))
 
 
 def test_the_scenario_of_another_kind_is_not_believed(kept):
@@ -81,13 +79,39 @@ def test_a_table_of_other_columns_is_of_another_version(study, kept):
     assert f"was made by dvsim {__version__}" in said and "run it again (dvsim run)" in said
 
 
-def test_a_manifest_without_a_seed_is_named(kept):
+@pytest.mark.parametrize(
+    ("change", "faults"),
+    [
+        ({"seed": None}, ["seed: must be a whole number"]),
+        ({"sed": 1}, ["sed: unknown key; did you mean 'seed'?"]),
+        ({"host": {"cpu": 3}, "wall_s": -1}, ["host.cpu: ", "host.cores: missing", "wall_s: "]),
+        ({"files": {"a": {"bytes": 1, "sha": ""}}}, ["files.a.sha: unknown key; did you mean 's"]),
+        (
+            {"emulated": {"question": {"node": 1, "promise": ""}}},
+            [".node: unknown key; did you me"],
+        ),
+        ({"swept": {"digest": "../../../../x"}}, ["swept.digest: ", "swept.points: missing"]),
+        ({"counts": {"events": "many"}}, ["counts.events: must be a number"]),
+        ({"scenario": "../x"}, ["scenario: "]),
+    ],
+)
+def test_a_manifest_that_was_edited_is_refused_by_key_with_the_nearest(kept, change, faults):
+    folder = kept(facts=change)
+    with pytest.raises(RunFailed) as caught:
+        load_result(folder)
+    for fault in faults:
+        lines = str(caught.value).splitlines()
+        assert any(line.startswith(f"{folder}/manifest.json: ") and fault in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["format", "seed", "host", "files", "version", "command"])
+def test_a_manifest_that_was_cut_is_refused_by_key(kept, name):
     folder = kept()
-    folder = folder.rename(folder.with_name("mine"))
     manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["seed"]
+    del manifest[name]
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "lacks a valid 'seed'" in refused(folder)
+    with pytest.raises(RunFailed, match=f"manifest.json: {name}: missing"):
+        load_result(folder)
 
 
 def test_what_was_changed_by_hand_is_named(kept):

@@ -5,44 +5,46 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from harness.built import built, counted, values_of
+from manifests import manifest_of
 from run_builder import (
     SECOND,
     counters,
-    empty_counters,
-    empty_samples,
     run_of,
     samples,
     tcp_scenario,
     vortex_scenario,
 )
 
+from dvsim.core.probe import Counter, Iteration
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.rows import replicate
 from dvsim.scenario.sampled import Column
-from dvsim.study.rate import rate_of
-from dvsim.study.samples import check_counters, check_samples
-from dvsim.study.summary import (
-    STATISTICS,
-    counters_of,
-    estimates,
-    moving_average,
-    summarise,
-)
+from dvsim.table.samples import STATISTICS, moving_average
+
+
+def summarise(table, counters, scenario):
+    return values_of(scenario, table, counters)
 
 
 def value(summary, column, reading, statistic, replication=1):
     rows = summary[
-        (summary["column"] == column)
-        & (summary["reading"] == reading)
-        & (summary["statistic"] == statistic)
+        (summary["component"] == column)
+        & (summary["metric"] == f"{reading}.{statistic}")
         & (summary["replication"] == replication)
     ]
     assert len(rows) == 1
     return rows["value"].iloc[0]
 
 
+def rate_of(summary):
+    rows = summary[summary["metric"] == "rate"]
+    return dict(zip(rows["replication"], rows["value"], strict=True))
+
+
 def vortex_summary(pieces, **options):
     table = samples({(1, 1, 1): pieces, (1, 1, 2): [0]}, **options)
-    return summarise(table, empty_counters(), vortex_scenario())
+    return summarise(table, counters({}), vortex_scenario())
 
 
 def test_statistics_are_those_of_a_hand_computed_example():
@@ -75,8 +77,8 @@ def test_statistics_are_those_of_pandas_describe():
 
 def test_statistics_come_in_the_printed_order():
     summary = vortex_summary([1, 2, 3])
-    rows = summary[(summary["column"] == "r1") & (summary["reading"] == "pieces")]
-    assert tuple(rows["statistic"]) == STATISTICS
+    rows = summary[(summary["component"] == "r1") & summary["metric"].str.startswith("pieces.")]
+    assert tuple(rows["metric"]) == tuple(f"pieces.{name}" for name in STATISTICS)
 
 
 def test_rates_are_per_second():
@@ -94,13 +96,13 @@ def test_pieces_and_messages_are_counted_apart():
 
 def test_tcp_is_read_in_messages_only():
     table = samples({(1, 1, 0): [1, 2], (1, 2, 0): [3, 4]})
-    summary = summarise(table, empty_counters(), tcp_scenario())
-    assert set(summary["reading"]) == {"messages"}
+    summary = summarise(table, counters({}), tcp_scenario())
+    assert set(summary["metric"].str.partition(".")[0]) == {"messages", "rate", "payload_rate"}
 
 
 def test_a_column_has_only_its_own_receiver_and_iterations():
     table = samples({(1, 1, 0): [1, 1], (1, 2, 0): [5, 5]})
-    summary = summarise(table, empty_counters(), tcp_scenario())
+    summary = summarise(table, counters({}), tcp_scenario())
     assert value(summary, "r1", "messages", "max") == 1
     assert value(summary, "r2", "messages", "min") == 5
 
@@ -109,14 +111,14 @@ def test_iterations_of_one_column_are_put_end_to_end():
     scenario = tcp_scenario()
     probe = replace(scenario.probe, columns={"r1": Column(0, (1, 2))})
     table = samples({(1, 1, 0): [1, 1], (1, 2, 0): [5, 5]})
-    summary = summarise(table, empty_counters(), replace(scenario, probe=probe))
+    summary = summarise(table, counters({}), replace(scenario, probe=probe))
     assert value(summary, "r1", "messages", "count") == 4
     assert value(summary, "r1", "messages", "mean") == 3
 
 
 def test_replications_are_never_pooled():
     table = samples({(1, 1, 1): [1], (2, 1, 1): [3]})
-    summary = summarise(table, empty_counters(), vortex_scenario())
+    summary = summarise(table, counters({}), vortex_scenario())
     assert value(summary, "r1", "pieces", "mean", replication=1) == 1
     assert value(summary, "r1", "pieces", "mean", replication=2) == 3
 
@@ -126,27 +128,20 @@ def test_the_order_of_rows_does_not_matter():
     shuffled = table.sample(frac=1, random_state=4)
     scenario = vortex_scenario()
     pd.testing.assert_frame_equal(
-        summarise(table, empty_counters(), scenario),
-        summarise(shuffled, empty_counters(), scenario),
+        summarise(table, counters({}), scenario),
+        summarise(shuffled, counters({}), scenario),
     )
 
 
 def test_one_sample_has_no_spread():
     summary = vortex_summary([4])
-    rows = summary[(summary["column"] == "r1") & (summary["reading"] == "pieces")]
-    assert "std" not in set(rows["statistic"])
+    assert "pieces.std" not in set(summary["metric"])
     assert not summary["value"].isna().any()
 
 
 def test_a_column_without_samples_has_no_statistics():
-    summary = summarise(samples({(1, 1, 2): [1]}), empty_counters(), vortex_scenario())
-    assert set(summary["column"]) == {"r2", "system"}  # the rate is of all receivers
-
-
-def test_counters_come_back_from_the_summary():
-    counted = counters({("card.1", "overruns"): 3, ("run", "events"): 1e6})
-    summary = summarise(samples({(1, 1, 1): [1, 2]}), counted, vortex_scenario())
-    pd.testing.assert_frame_equal(counters_of(summary), counted)
+    summary = summarise(samples({(1, 1, 2): [1]}), counters({}), vortex_scenario())
+    assert set(summary["component"]) == {"r2", "system"}  # the rate is of all receivers
 
 
 def test_an_estimate_is_the_mean_with_a_student_interval():
@@ -166,32 +161,24 @@ def test_the_interval_of_a_rate_does_not_go_below_0():
 
 def estimated_mean(*rates):
     table = samples({(n, 1, 1): [rate, rate] for n, rate in enumerate(rates, start=1)})
-    found = estimates(summarise(table, empty_counters(), vortex_scenario()))
-    return found[(found["statistic"] == "mean") & (found["reading"] == "pieces")].iloc[0]
+    found = run_of(vortex_scenario(), table).estimates()
+    return found[found["metric"] == "pieces.mean"].iloc[0]
 
 
 def test_one_replication_has_no_width():
-    found = estimates(vortex_summary([1, 5]))
+    found = run_of(vortex_scenario(), samples({(1, 1, 1): [1, 5]})).estimates()
     assert (found["low"] == found["value"]).all()
     assert (found["high"] == found["value"]).all()
 
 
 def test_counters_are_averaged_over_iterations_before_replications():
-    counted = counters({("card.1", "overruns"): 2})
-    counted = pd.concat(
-        [counted, counted.assign(iteration=np.int16(2), value=4.0)], ignore_index=True
-    )
-    found = estimates(summarise(samples({(1, 1, 1): [1, 2]}), counted, vortex_scenario()))
-    row = found[found["reading"] == "counter"].iloc[0]
-    names = ("column", "instance", "statistic", "value")
-    assert tuple(row[name] for name in names) == ("card", 1, "overruns", 3.0)
+    counts = counted([(1, 1, "card.1", "overruns", 2), (1, 2, "card.1", "overruns", 4)])
+    run = built(vortex_scenario(), samples({(1, 1, 1): [1, 2]}), counts, manifest_of())
+    assert run.by_metric["card", 1, "overruns"].value == 3.0
 
 
-def test_a_run_hands_out_copies_of_its_summary_and_estimates():
+def test_a_run_hands_out_copies_of_its_estimates():
     run = run_of(vortex_scenario(), samples({(1, 1, 1): [1, 2]}))
-    handed_out = run.summary()
-    handed_out.loc[:, "value"] = -1.0
-    assert (run.summary()["value"] >= 0).all()
     estimated = run.estimates()
     estimated.loc[:, "value"] = -1.0
     assert (run.estimates()["value"] >= 0).all()
@@ -206,35 +193,17 @@ def test_moving_average_of_fewer_values_than_the_window_is_their_mean():
     assert moving_average(np.array([]), 50).size == 0
 
 
-def test_empty_tables_are_valid_tables():
-    assert len(check_samples(empty_samples())) == 0
-    assert len(check_counters(empty_counters())) == 0
-
-
-def test_samples_of_another_type_are_refused():
-    table = samples({(1, 1, 1): [1]}).astype({"pieces": "int32"})
-    with pytest.raises(RunFailed, match="samples: column pieces has type int32; expected int64"):
-        check_samples(table)
-
-
-def test_samples_without_a_column_are_refused():
-    table = samples({(1, 1, 1): [1]}).drop(columns="messages")
-    with pytest.raises(
-        RunFailed, match=r"samples: columns are .*; expected replication, iteration"
-    ):
-        check_samples(table)
-
-
 def test_a_sample_that_lasts_no_time_is_refused():
     table = samples({(1, 1, 1): [1, 1]})
     table.loc[1, "duration_ps"] = 0
-    with pytest.raises(RunFailed, match="row 1: duration_ps is 0; it must be at least 1"):
-        check_samples(table)
+    with pytest.raises(RunFailed, match="row 1: duration_ps is 0"):
+        summarise(table, counters({}), vortex_scenario())
 
 
 def test_a_counter_that_is_not_a_number_is_refused():
-    with pytest.raises(RunFailed, match=r"counters: card\.1 overruns is nan, not a number"):
-        check_counters(counters({("card.1", "overruns"): float("nan")}))
+    wrong = Iteration({}, [Counter("card.1", "overruns", float("nan"), "1")])
+    with pytest.raises(RunFailed, match=r"card\.1 overruns is nan, not a number"):
+        replicate(vortex_scenario(), 1, [wrong])
 
 
 def test_the_rate_is_messages_over_time_not_the_mean_of_the_samples_rates():
@@ -242,7 +211,7 @@ def test_the_rate_is_messages_over_time_not_the_mean_of_the_samples_rates():
     table = samples({(1, 1, 0): [10, 10], (2, 1, 0): [10, 10], (2, 2, 0): [30, 30]})
     slow = table["index"] == 1
     table.loc[slow, "duration_ps"] *= 5
-    found = summarise(table, empty_counters(), tcp_scenario())
+    found = summarise(table, counters({}), tcp_scenario())
     unit_s = table["duration_ps"].min() / 1e12
     first, second = 20 / (6 * unit_s), 60 / (6 * unit_s)
     assert rate_of(found) == pytest.approx({1: first, 2: (first + second) / 2})
@@ -253,13 +222,13 @@ def test_batches_that_overlap_share_their_time():
     table = samples({(1, 1, 0): [10, 10]})
     second = table["index"] == 1
     table.loc[second, "start_ps"] = table.loc[~second, "start_ps"].iloc[0]
-    found = summarise(table, empty_counters(), tcp_scenario())
+    found = summarise(table, counters({}), tcp_scenario())
     assert rate_of(found) == {1: 20 / (table["duration_ps"].max() / 1e12)}
 
 
 def test_receivers_add_up_and_iterations_are_averaged():
     table = samples({(1, 1, 1): [10, 0], (1, 1, 2): [2, 4], (1, 2, 1): [20, 0], (1, 2, 2): [2, 4]})
-    found = summarise(table, empty_counters(), vortex_scenario())
+    found = summarise(table, counters({}), vortex_scenario())
     unit_s = table["duration_ps"].min() / 1e12
     messages = table.groupby("iteration")["messages"].sum()
     assert rate_of(found) == pytest.approx({1: messages.mean() / (2 * unit_s)})
@@ -268,15 +237,15 @@ def test_receivers_add_up_and_iterations_are_averaged():
 def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
     import dvsim
-    from dvsim.kinds.rabbitmq.point_numbers import point_numbers
-    from dvsim.report.groups import grouped
-    from dvsim.report.run_tables import rates_of
+    from dvsim.contract.find import kind_of
     from dvsim.table.compare import side_by_side
     from dvsim.table.estimate import estimate
+    from dvsim.view.groups import grouped
+    from dvsim.view.run_tables import rates_of
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
-    rate = estimate(run.rates.values())
-    swept = point_numbers(run.scenario, run.summary_columns)
+    rate = estimate(run.headline().values.values())
+    (swept,) = kind_of(run.scenario).point_numbers(run.scenario, {"values": run.values})
     compared = side_by_side([run, run]).rows.iloc[0]
     reported = rates_of(grouped([run])[0].entries[0]).messages
     assert compared.value == pytest.approx(rate.value)
@@ -287,9 +256,10 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     assert reported == pytest.approx(rate.value)
     assert (run.rate.value, run.rate.half) == pytest.approx((rate.value, rate.half))
     payload = swept.results["payload_rate"]
-    assert (run.payload_rate.value, run.payload_rate.high) == (payload.value, payload.high)
+    whole = run.amount("payload_rate")
+    assert (whole.value, whole.high) == pytest.approx((payload.value, payload.high))
     assert swept.bottleneck == str(run.limit)
-    printed = [value(run.summary(), name, "messages", "mean", 1) for name in ("r1", "r2")]
+    printed = [value(run.values, name, "messages", "mean", 1) for name in ("r1", "r2")]
     assert np.mean(printed) > 1.05 * rate.value
 
 
@@ -298,13 +268,12 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     from dvsim.contract.find import kind_of
     from dvsim.contract.load import load
     from dvsim.session import run_scenarios
-    from dvsim.study.stages import stages_of
-    from dvsim.study.summary import by_counter
+    from dvsim.study.sweep import prepare
+    from dvsim.study.sweep import run as run_sweep
     from dvsim.study.sweeps.grid import plan
-    from dvsim.study.sweeps.run import prepare
-    from dvsim.study.sweeps.run import run as run_sweep
-    from dvsim.study.swept_points import SweptPoints
+    from dvsim.study.swept import by_point
     from dvsim.table.compare import side_by_side
+    from dvsim.table.stages import stages_of
 
     replications = 4
     scenario = load("h3/dv-2048", ["workload.messages=4000"])
@@ -315,26 +284,25 @@ def test_every_verb_takes_the_same_one_of_several_components_alike(tmp_path):
     kind = kind_of(scenario)
     readings = [kind.replicate(scenario, 1, number + 1) for number in range(replications)]
 
-    busy = alone.counters[alone.counters["metric"] == "utilisation"]
+    busy = alone.values[alone.values["metric"] == "utilisation"]
     keys = ["component", "instance", "replication"]
     each = busy.groupby(keys)["value"].mean().unstack()
     per_instance = each.mean(axis=1).groupby("component").max()
     per_replication = each.groupby("component").max().mean(axis=1)
     assert (per_replication > 1.001 * per_instance).sum() >= 3  # or nothing is tested
 
-    rows = side_by_side([SweptPoints(swept), SweptPoints(swept)]).rows
+    rows = side_by_side([swept, swept]).rows
     compared = rows.set_index(["metric", "result"])[["value", "low", "high"]]
-    printed = by_counter(alone.estimates())
     for stage, expected in per_instance.items():
         name = f"busy_{stage}"
-        in_sweep = tuple(swept.table[[name, f"{name}_low", f"{name}_high"]].iloc[0])
+        in_sweep = tuple(by_point(swept)[[name, f"{name}_low", f"{name}_high"]].iloc[0])
         assert in_sweep[0] == pytest.approx(expected)
         assert tuple(compared.loc[name, 1]) == pytest.approx(in_sweep)
         assert tuple(compared.loc[name, 2]) == pytest.approx(in_sweep)
         assert np.mean(kind.values(name, readings)) == pytest.approx(expected)  # of `limit`
         assert in_sweep in [
-            pytest.approx(tuple(found)) for key, found in printed.items() if key[0] == stage
+            pytest.approx(tuple(found)) for key, found in alone.by_metric.items() if key[0] == stage
         ]
-    shares = {stage.name: stage.utilisation for stage in stages_of(alone.counters)}
+    shares = {stage.name: stage.utilisation for stage in stages_of(alone.values)}
     assert shares == pytest.approx(per_instance.to_dict())
     assert alone.limit.busy == pytest.approx(per_instance.max())  # of `what-if`, too

@@ -1,27 +1,28 @@
 """Does a sweep give the same table however it is run, and keep what it has?"""
 
 import doctest
-import json
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from manifests import changed
 
 import dvsim
 from dvsim.contract.find import kind_of
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.point_numbers import in_order
-from dvsim.study.sweep_table import SweepResult, load_swept
+from dvsim.study.store import load_result
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.grid import plan, ranges
-from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.sensitivity import indices, points_for
+from dvsim.study.swept import by_point
 
 VARY = ("workload.message_bytes=8..2048*16", "system.publisher.processes=1,2")
-TABLES = ("points.parquet", "points.csv")
+TABLES = ("points.parquet", "values.parquet", "points.csv", "scenario.toml")
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def tables(swept):
 
 
 def runs_in(root):
-    names = ("samples.parquet", "summary.parquet", "scenario.toml", "values.parquet")
+    names = ("samples.parquet", "scenario.toml", "values.parquet")
     return {
         path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.name in names
     }
@@ -65,9 +66,9 @@ def test_a_point_is_kept_as_a_run_of_its_own_would_be(sweep, tmp_path):
     swept = run(asked, workers=1, **kept(tmp_path, "swept"))
     scenarios = [one.scenario for one in asked.trials]
     (alone,) = run_scenarios(scenarios[3:4], replications=2, out=tmp_path / "alone", workers=1)
-    folder = swept.table["run"][3]
+    folder = by_point(swept)["run"][3]
     assert alone.folder == tmp_path / "alone" / folder
-    same = ("samples.parquet", "summary.parquet", "scenario.toml")
+    same = ("samples.parquet", "values.parquet", "scenario.toml")
     for name in same:
         own = (tmp_path / "swept/runs" / folder / name).read_bytes()
         assert own == (alone.folder / name).read_bytes()
@@ -77,7 +78,7 @@ def test_a_point_is_kept_as_a_run_of_its_own_would_be(sweep, tmp_path):
 
 def test_the_numbers_of_the_table_are_those_of_the_runs(sweep, tmp_path):
     asked = sweep()
-    table = run(asked, workers=1, **kept(tmp_path, "a")).table
+    table = by_point(run(asked, workers=1, **kept(tmp_path, "a")))
     for number in (0, 5):
         scenario = asked.trials[number].scenario
         (alone,) = run_scenarios([scenario], replications=2, out=None, workers=1)
@@ -85,15 +86,15 @@ def test_the_numbers_of_the_table_are_those_of_the_runs(sweep, tmp_path):
         row = table.loc[number]
         found = [row[f"delivered_rate{end}"] for end in ("", "_low", "_high")]
         assert found == pytest.approx([whole.value, whole.low, whole.high])
-        rows = alone.estimates().set_index(["column", "reading", "statistic"])
-        assert row["all_mean"] == pytest.approx(rows.loc[("all", "messages", "mean"), "value"])
-        assert row["all_p99_high"] == pytest.approx(rows.loc[("all", "messages", "99%"), "high"])
+        found = alone.by_metric
+        assert row["all_mean"] == pytest.approx(found["all", 0, "messages.mean"].value)
+        assert row["all_p99_high"] == pytest.approx(found["all", 0, "messages.99%"].high)
 
 
 def test_a_point_of_a_switch_has_a_row_for_each_of_its_own_points(tmp_path):
     points = plan(["traffic.load=0.1,0.2"])
     asked = prepare("switch/load-latency", points, scale=0.01, replications=2)
-    table = run(asked, workers=1, **kept(tmp_path, "s")).table
+    table = by_point(run(asked, workers=1, **kept(tmp_path, "s")))
     assert table["height"].tolist() == [4.0, 64.0, 256.0] * 2
     assert list(table["traffic.load"]) == [0.1] * 3 + [0.2] * 3
     (study,) = run_scenarios([asked.trials[1].scenario], replications=2, out=None, workers=1)
@@ -141,14 +142,16 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_p
 @pytest.mark.parametrize("key", ["workload.messages", "messages"])
 def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path, key):
     swept = run(sweep([f"{key}=1000000000000,500"]), workers=1, **kept(tmp_path, "a"))
-    first, second = swept.table["error"]
+    first, second = by_point(swept)["error"]
     assert first.startswith("vary: workload.messages: is 1000000000000; they take at least ")
     assert second == ""
-    assert np.isnan(swept.table["delivered_rate"][0]) and swept.table["delivered_rate"][1] > 0
-    assert swept.manifest["failed"] == 1
-    again = load_swept(swept.folder)
-    assert again.table.equals(swept.table)
-    assert list(again.failed["point"]) == [0]
+    assert (
+        np.isnan(by_point(swept)["delivered_rate"][0]) and by_point(swept)["delivered_rate"][1] > 0
+    )
+    assert swept.asked.failed == 1
+    again = load_result(swept.folder)
+    assert by_point(again).equals(by_point(swept))
+    assert again.failed.index.tolist() == [0]
 
 
 def test_many_points_are_seen_to_be_checked(desk, monkeypatch, capsys):
@@ -171,16 +174,16 @@ def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):
     simulate = executors.simulate
     monkeypatch.setattr(executors, "simulate", fails)
     swept = run(sweep(), workers=1, **kept(tmp_path, "a"))
-    assert swept.table["error"].tolist() == ["", "", "it could; not", "it could; not", "", ""]
-    assert swept.table["run"].tolist()[2] == ""
+    assert by_point(swept)["error"].tolist() == ["", "", "it could; not", "it could; not", "", ""]
+    assert by_point(swept)["run"].tolist()[2] == ""
 
 
 def test_a_folder_that_somebody_changed_fails_its_point(sweep, tmp_path):
     swept = run(sweep(), workers=1, **kept(tmp_path, "a"))
-    folder = tmp_path / "a/runs" / swept.table["run"][2]
-    (folder / "summary.parquet").write_bytes(b"nonsense")
+    folder = tmp_path / "a/runs" / by_point(swept)["run"][2]
+    (folder / "values.parquet").write_bytes(b"nonsense")
     again = run(sweep(), workers=1, **kept(tmp_path, "a"))
-    assert "summary.parquet is truncated or changed" in again.table["error"][2]
+    assert "values.parquet is truncated or changed" in by_point(again)["error"][2]
     assert len(again.failed) == 1
     repaired = run(sweep(), workers=1, force=True, **kept(tmp_path, "a"))
     assert tables(repaired) == tables(run(sweep(), workers=1, **kept(tmp_path, "b")))
@@ -188,10 +191,10 @@ def test_a_folder_that_somebody_changed_fails_its_point(sweep, tmp_path):
 
 def test_points_that_ask_the_same_are_run_once(sweep, tmp_path):
     swept = run(sweep(["workload.message_bytes=1024,1 KiB"]), workers=1, **kept(tmp_path, "a"))
-    assert swept.table["run"].nunique() == 1
-    assert swept.table["delivered_rate"].nunique() == 1
-    assert swept.units["workload.message_bytes"] == "B"
-    assert swept.table["workload.message_bytes"].tolist() == [1024.0, 1024.0]
+    assert by_point(swept)["run"].nunique() == 1
+    assert by_point(swept)["delivered_rate"].nunique() == 1
+    assert swept.asked.units["workload.message_bytes"] == "B"
+    assert by_point(swept)["workload.message_bytes"].tolist() == [1024.0, 1024.0]
 
 
 def test_where_no_point_is_valid_the_key_is_named(sweep):
@@ -262,13 +265,11 @@ def test_the_order_of_results_depends_on_their_names_alone():
 
 
 def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
-    from dvsim.study.stages import stages_of
+    from dvsim.table.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
-    (found,) = kind_of(alone.scenario).point_numbers(
-        alone.scenario, {"summary": alone.summary_columns}
-    )
-    for stage in stages_of(alone.counters):
+    (found,) = kind_of(alone.scenario).point_numbers(alone.scenario, {"values": alone.values})
+    for stage in stages_of(alone.values):
         assert found.results[f"busy_{stage.name}"].value == pytest.approx(stage.utilisation)
 
 
@@ -277,10 +278,10 @@ def test_in_python_a_sweep_is_a_table(desk):
         desk / "tcp.toml", {"message_bytes": [8, 64], "system__publisher__processes": "1..2+1"},
         replications=1, where="message_bytes > 8 or processes == 1",
     )  # fmt: skip
-    assert swept.table["workload.message_bytes"].tolist() == [8, 64, 64]
-    assert swept.folder is None and (swept.table["run"] == "").all()
+    assert by_point(swept)["workload.message_bytes"].tolist() == [8, 64, 64]
+    assert swept.folder is None and (by_point(swept)["run"] == "").all()
     assert "<table" in swept._repr_html_()
-    assert json.loads(json.dumps(swept.manifest))["asked"]["points"] == 3
+    assert swept.asked.points == 3
 
 
 def test_indices_of_a_known_function(sweep):
@@ -291,23 +292,30 @@ def test_indices_of_a_known_function(sweep):
     assert len(points) == 256 * 4
 
     values = [[float(value) for _, value in point.values] for point in points]
-    table = pd.DataFrame({"y": [one + 2 * two for one, two in values]})
-    known = SweepResult("known", ("a", "b"), ("y",), {}, table.assign(error=""), {})
-    first, second = indices(known, found, 256, ["y"], seed=1)
+    one = run(sweep(["workload.messages=500"]), workers=1, out=None, sweeps=None)
+    count = range(len(values))
+    rows = one.sides["points"].iloc[[0] * len(values)].assign(point=count, **{keys[0]: 0.0})
+    told = {"metric": "delivered_rate", "replication": 1, "value": [x + 2 * y for x, y in values]}
+    table = one.values.iloc[[0] * len(values)].assign(point=count, **told)
+    kept = {"keys": keys[:1], "results": ["delivered_rate"]}
+    kept |= {"units": one.asked.units | {keys[0]: ""}}
+    manifest = changed(one.manifest, swept=one.asked.model_dump() | kept)
+    known = replace(one, values=table, sides={"points": rows}, manifest=manifest)
+    first, second = indices(known, found, 256, ["delivered_rate"], seed=1)
     assert (first.key, second.key) == (found[1].key, found[0].key)  # the important one first
     for one, share in ((first, 0.8), (second, 0.2)):
         assert one.first == pytest.approx(share, abs=0.05)
         assert one.total == pytest.approx(share, abs=0.05)
         assert one.first_low < share < one.first_high
-    assert indices(known, found, 256, ["y"], seed=1) == [first, second]
+    assert indices(known, found, 256, ["delivered_rate"], seed=1) == [first, second]
 
 
 def test_without_ranges_every_weak_parameter_is_varied(desk):
     scenario = dvsim.load(desk / "tcp.toml")
     found = {one.key: one for one in ranges(scenario, [], 0.2)}
     assert "system.card.rate" in found and "system.broker.scatter" in found
-    assert found["system.publisher.publish"].along.at(0.0) == "36 us"
-    assert found["system.publisher.publish"].along.at(1.0) == "54 us"
+    assert found["system.publisher.publish"].at(0.0) == "36 us"
+    assert found["system.publisher.publish"].at(1.0) == "54 us"
     assert "system.publisher.run_spread" not in found  # it is zero
     assert "system.publisher.processes" not in found  # 2 ± 20 % is 2
 

@@ -1,9 +1,8 @@
 """Has each point of a sweep the replications that its precision needs, and the same bytes then?"""
 
-import json
-
 import pytest
 from harness.in_process import dvsim
+from harness.replies import Told
 
 import dvsim as library
 from dvsim.contract.load import load
@@ -11,14 +10,15 @@ from dvsim.errors import ScenarioError
 from dvsim.session import run_scenarios
 from dvsim.study.precision import reached
 from dvsim.study.stopping import MOST
-from dvsim.study.sweep_table import load_swept
+from dvsim.study.store import load_result
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.swept import by_point
 
 VARY = ["workload.message_bytes=8,2048", "system.publisher.run_spread=0.005,0.03"]
 PRECISION = 0.02
-NAMES = ("points.parquet", "points.csv")
+NAMES = ("points.parquet", "values.parquet", "points.csv")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def tables(swept):
 
 def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
     asked = sweep()
-    table = run(asked, workers=1, **kept(tmp_path, "a")).table
+    table = by_point(run(asked, workers=1, **kept(tmp_path, "a")))
     assert table["replications"].nunique() > 1  # the points do not need equally many
     for number, one in enumerate(asked.trials):
         (alone,) = run_scenarios(
@@ -54,7 +54,7 @@ def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
             tmp_path / "alone"
         )
         assert same
-        for name in ("samples.parquet", "summary.parquet", "scenario.toml"):
+        for name in ("samples.parquet", "values.parquet", "scenario.toml"):
             assert (folder / name).read_bytes() == (alone.folder / name).read_bytes()
 
 
@@ -63,8 +63,8 @@ def test_the_same_bytes_for_any_number_of_workers(sweep, tmp_path):
     two = run(sweep(), workers=2, **kept(tmp_path, "two"))
     assert tables(one) == tables(two)
     assert one.folder.name == two.folder.name
-    assert load_swept(two.folder).asked_precision == PRECISION
-    assert two.manifest["replications"] == one.manifest["replications"]
+    assert load_result(two.folder).asked.precision == PRECISION
+    assert two.manifest.replications == one.manifest.replications
 
 
 def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
@@ -82,7 +82,7 @@ def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
     again = run(sweep(0.1), workers=1, **kept(tmp_path, "a"))
     assert done == [] and tables(again) == tables(coarse)
     fine = run(sweep(), workers=1, **kept(tmp_path, "a"))
-    needed = zip(coarse.table["replications"], fine.table["replications"], strict=True)
+    needed = zip(by_point(coarse)["replications"], by_point(fine)["replications"], strict=True)
     assert sorted(done) == [
         (number, times) for number, (had, times) in enumerate(needed) if times > had
     ]
@@ -93,11 +93,8 @@ def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
 def test_a_switch_is_known_as_well_at_each_of_its_points(tmp_path):
     asked = ["traffic.slots=60", "traffic.warmup=0"]
     points = plan(["traffic.load=0.1,0.2"])
-    found = run(
-        prepare("switch/load-latency", points, overrides=asked, precision=0.1),
-        workers=1,
-        **kept(tmp_path, "s"),
-    ).table
+    ready = prepare("switch/load-latency", points, overrides=asked, precision=0.1)
+    found = by_point(run(ready, workers=1, **kept(tmp_path, "s")))
     half = (found["throughput_high"] - found["throughput"]) / found["throughput"]
     assert found["precision"].tolist() == pytest.approx(half.tolist())
     for _, rows in found.groupby("traffic.load"):
@@ -127,8 +124,8 @@ def test_the_verb_says_how_many_there_were_and_what_was_not_reached(desk, monkey
     assert lines[0].startswith("tcp: 4 points, seed 1, 3 to ")
     assert " replications of a point, for a precision of 2%; ± is half" in lines[0]
     assert any(line.split()[-2:] == ["replications", "limit"] for line in lines)
-    told = json.loads(dvsim(*words, "--precision", "0.02", "--json").stdout)
-    assert told["manifest"]["asked"]["precision"] == 0.02
+    told = Told(dvsim(*words, "--precision", "0.02", "--json").stdout)
+    assert told.facts["results"][0]["manifest"]["swept"]["precision"] == 0.02
     assert {"replications", "precision"} <= told["points"][0].keys()
     narrow = dvsim(*words, "--precision", "0.1%")
     said = [line for line in narrow.stdout.splitlines() if "not within 0.1%" in line]
@@ -159,6 +156,6 @@ def test_what_cannot_be_is_refused(more, said):
 
 def test_in_python_it_is_asked_for_in_the_same_words(desk):
     swept = library.sweep(desk / "tcp.toml", {"messages": [500, 1000]}, precision=0.3)
-    assert swept.table["precision"].max() <= 0.3
+    assert by_point(swept)["precision"].max() <= 0.3
     with pytest.raises(TypeError, match="says how many replications"):
         library.sweep(desk / "tcp.toml", {"messages": [500]}, precision=0.3, replications=3)

@@ -4,15 +4,16 @@ import csv
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
+from manifests import changed
 
-from dvsim.report.html import html
-from dvsim.report.saturation import Offered, saturated, sentence
-from dvsim.report.sweep_page import answer_sentences, curves, points_blocks, swept_page
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
-from dvsim.study.swept_points import SweptPoints
+from dvsim.study.swept import by_point
+from dvsim.view.explore import explorer
+from dvsim.view.html import html
+from dvsim.view.saturation import Offered, saturated, sentence
+from dvsim.view.sweep_page import answer_sentences, curves, points_blocks, swept_page
 
 
 @cache
@@ -49,41 +50,60 @@ def sizes():
 
 
 def figure(found, metric):
-    """The data and the layout of one figure of a sweep; its traces by name."""
-    (drawing,) = [one for one in curves(found) if one.name == f"swept-{metric}"]
-    spec = drawing.spec
-    return drawing, {trace.get("name", "band"): trace for trace in spec["data"]}, spec["layout"]
+    """The frame of one figure of a sweep, and its axis."""
+    (drawn,) = [one for one in curves(found) if one.name == f"swept-{metric}"]
+    return drawn.frame, drawn.described["layer"][0]["encoding"]["x"]
 
 
 def test_a_sweep_of_a_switch_has_a_line_for_each_series_over_a_linear_load(loads):
-    _, traces, looks = figure(loads, "mean_latency")
-    assert looks["xaxis"]["title"]["text"].startswith("offered load")
-    assert "type" not in looks["xaxis"]
-    assert "tickvals" not in looks["xaxis"]  # 0.5 and 0.51 would overlap: plotly places its own
+    frame, axis = figure(loads, "mean_latency")
+    assert axis["title"].startswith("offered load")
+    assert "type" not in axis["scale"]
     for crossing in ("brc", "xor"):
-        assert traces[f"crossing {crossing}"]["mode"] == "lines+markers"
-        line, beyond = (traces[f"crossing {crossing}{more}"]["x"] for more in ("", ", saturated"))
+        own = frame[frame["line"] == f"crossing {crossing}"]
+        line, beyond = (
+            own.loc[own["part"] == part, "x"].tolist() for part in ("simulated", "saturated")
+        )
         assert line == sorted(line)
         assert max(line) < min(beyond)
         assert beyond[-2:] == [0.5, 0.51]
 
 
 def test_points_of_a_sweep_that_have_not_settled_are_open_and_told(loads):
-    table = loads.table
+    table = by_point(loads)
     assert table["note"][table["traffic.load"] == 0.51].str.startswith("queues grew by").all()
     assert (table["note"][table["traffic.load"] == 0.05] == "").all()
-    drawing, traces, _ = figure(loads, "throughput")
-    assert set(traces["crossing xor, saturated"]["marker"]["symbol"]) == {"square-open"}
-    assert traces["crossing xor"]["marker"]["symbol"][0] == "square"
-    assert "Open marks have not settled" in drawing.reading
+    frame, _ = figure(loads, "throughput")
+    own = frame[frame["line"] == "crossing xor"].groupby("part")["open"]
+    assert own.min()["saturated"] == 1
+    assert own.first()["simulated"] == 0
+
+
+def test_a_reader_chooses_among_all_points_metrics_and_keys(loads):
+    data, table = explorer(loads).data, by_point(loads)
+    assert set(data["keys"]) == {"crossing", "load"}
+    load, throughput = data["keys"]["load"], data["metrics"]["throughput"]
+    assert [load["values"][at] for at in load["at"]] == table["traffic.load"].tolist()
+    assert throughput["value"] == pytest.approx(table["throughput"].tolist(), rel=1e-6)
+    assert throughput["low"] == pytest.approx(table["throughput_low"].tolist(), rel=1e-6)
+    assert data["open"] == (table["note"] != "").astype(int).tolist()
+    assert set(data["apart"]) == {0, 1}
+    assert len(data["metrics"]) == len(loads.METRICS)
+
+
+def test_of_many_points_some_are_drawn_which_is_said(loads, monkeypatch):
+    monkeypatch.setattr("dvsim.view.explore.MOST_POINTS", 5)
+    drawn = explorer(loads)
+    assert len(drawn.data["open"]) == 5
+    assert "5 of 14 points" in drawn.reading
 
 
 def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
-    most = loads.table.groupby("switch.crossing")["throughput"].max()
+    most = by_point(loads).groupby("switch.crossing")["throughput"].max()
     first, last = most.sort_values().index
     said = answer_sentences(loads)[0]
     assert f"{most[last]:.3f}"[:-1] in said and f"{most[first]:.3f}"[:-1] in said
-    assert "last" not in said and "2 lines" in said  # 0.268 ± 0.003 and 0.280 ± 0.011
+    assert said.startswith(f"Saturates last: {last}")  # its pairs with the other say so
     page = html(swept_page(loads))
     assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
 
@@ -99,36 +119,31 @@ def test_a_latency_has_the_unit_of_its_kind():
 
 
 def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
-    table = sizes.table.assign(delivered_rate=1000.0, delivered_rate_high=1000.0)
-    said = answer_sentences(replace(sizes, table=table))[0]
+    values = sizes.values.copy()
+    values.loc[values["metric"] == "delivered_rate", "value"] = 1000.0
+    equal = replace(sizes, values=values)
+    table, said = by_point(equal), answer_sentences(equal)[0]
     assert said.startswith("Equal at all points: delivered rate 1,000")
     named = said.partition("Other results differ: ")[2].removesuffix(".").partition(" and ")[0]
     for name in named.split(", "):
         assert table[name].nunique() > 1
-    equal = table.assign(**dict.fromkeys(sizes.results, 1.0))
-    assert "differ" not in answer_sentences(replace(sizes, table=equal))[0]
+    assert "differ" not in answer_sentences(replace(sizes, values=values.assign(value=1.0)))[0]
 
 
 def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(sizes):
     said = answer_sentences(sizes)[0]
-    best = sizes.table.loc[sizes.table["delivered_rate"].idxmax()]
+    best = by_point(sizes).loc[by_point(sizes)["delivered_rate"].idxmax()]
     assert said.startswith("Largest delivered rate: ")
     assert f"processes {best['system.publisher.processes']:g}" in said.partition("smallest")[0]
-    _, traces, looks = figure(sizes, "delivered_rate")
-    assert {"processes 1", "processes 2"} <= set(traces)
-    assert looks["xaxis"]["type"] == "log"
-    shown, places = looks["xaxis"]["ticktext"], np.log2(looks["xaxis"]["tickvals"])
-    assert shown[0] == "8 B"
-    assert len(shown) < 15  # of 15 sizes
-    # half a screen has room for 40 letters between the ends
-    assert all(np.diff(places) >= 14 * max(map(len, shown)) / 40)
+    frame, axis = figure(sizes, "delivered_rate")
+    assert {"processes 1", "processes 2"} == set(frame["line"])
+    assert (axis["scale"]["type"], axis["scale"]["base"]) == ("log", 2)
 
 
 def test_a_sweep_without_any_result_has_a_page_that_says_what_failed(sizes):
-    measured = [name for name in sizes.table.columns if name.startswith(sizes.results)]
-    table = sizes.table.drop(columns=measured).assign(error="it is gone", bottleneck="", note="")
-    manifest = {"asked": {"points": 30, "replications": 2, "seed": 1}}
-    failed = replace(sizes, table=table, results=(), manifest=manifest | {"command": "dvsim sweep"})
+    rows = sizes.sides["points"].assign(error="it is gone", bottleneck="", note="")
+    manifest = changed(sizes.manifest, swept=sizes.asked.model_dump() | {"results": []})
+    failed = replace(sizes, values=sizes.values[:0], sides={"points": rows}, manifest=manifest)
     page = html(swept_page(failed))
     assert "30 of 30 points failed." in page and "it is gone" in page
 
@@ -137,8 +152,9 @@ def test_the_download_has_full_keys_units_and_empty_cells():
     settings = ("workload.messages=200", "probe.batch=10")
     keys = ("publisher.run_spread=0.0,0.1", "broker.run_spread=0.1", "broker.stall=100ms")
     found = swept("h3/fdr-8", *keys, settings=settings)
-    table = found.table
-    table.loc[1, ["delivered_rate", "delivered_rate_low", "delivered_rate_high"]] = np.nan
+    gone = (found.values["point"] == 1) & (found.values["metric"] == "delivered_rate")
+    found = replace(found, values=found.values[~gone])
+    table = by_point(found)
     shown = points_blocks(found, ["delivered_rate"], 10)[0]
     assert shown.head[:3] == ["publisher.run_spread", "broker.run_spread", "stall"]
     assert shown.rows[0][:3] == ["0", "0.1", "100 ms"]
@@ -161,11 +177,10 @@ def test_points_of_a_sample_stand_alone_over_each_key():
         sample="sobol:16",
     )
     drawings = curves(found)
-    keys = [str(key) for key in SweptPoints(found).points.columns]
+    keys = list(found.points)
     assert {one.name.split("-")[1] for one in drawings} == set(keys)
-    marks = drawings[0].spec["data"]
-    assert [trace["mode"] for trace in marks] == ["markers"]
-    assert len(marks[0]["x"]) == 16
+    assert len(drawings[0].frame) == 16
+    assert "line" not in [layer["mark"]["type"] for layer in drawings[0].described["layer"]]
 
 
 def test_what_keeps_up_is_named_before_what_saturates():

@@ -13,10 +13,10 @@ HOW = {"replications": 1, "scale": 0.02, "load": 0.2}
 )
 def test_each_point_has_one_row_and_shows_what_goes_with_it(heights, angles):
     swept = dvsim.sweep("switch/load-latency", {"height": heights}, **HOW)
-    assert swept.table["height"].tolist() == heights
-    assert swept.table["point"].tolist() == list(range(len(heights)))
-    assert (swept.table["angles"].tolist() if "angles" in swept.table else None) == angles
-    for height, throughput in zip(heights, swept.table["throughput"], strict=True):
+    assert swept.points["height"].tolist() == heights
+    assert swept.points.index.tolist() == list(range(len(heights)))
+    assert (swept.points["angles"].tolist() if "angles" in swept.points else None) == angles
+    for height, throughput in zip(heights, swept.wide["throughput"], strict=True):
         beside = 2 if height in (64, 256) else 3
         alone = dvsim.run("switch/load-latency", height=height, angles=beside, **HOW)
         assert alone.wide["throughput"].tolist() == [throughput]

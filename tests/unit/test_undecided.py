@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from run_builder import steady_tcp, tcp_scenario
 
+from dvsim.evidence.published import ROW
 from dvsim.evidence.undecided import STEPS, open_verdicts, undecided
-from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
 
 LARGE, SMALL = "h3/fdr-131072", "h3/fdr-8"
 
@@ -20,18 +22,18 @@ def runs():
 
 def row(statistic, low, high, scenario=SMALL, published=100.0, tolerance=0.15):
     middle = (low + high) / 2
-    return Row(
+    values = (
         scenario, "r1", "R1", "fdr-ipoib", 8, statistic, "as printed", published, middle, low, high,
-        0.0, tolerance, "pass", "held out",
+        tolerance, "held out",
     )  # fmt: skip
+    return dict(zip(ROW, values, strict=True), verdict="pass")
 
 
 def judged(*rows):
-    columns = {one.scenario: None for one in rows}
-    verdicts = (
-        ColumnVerdict(name, "r1", "R1", "held out", True, None, True, True) for name in columns
-    )
-    return undecided(Validation(rows, (), tuple(verdicts)), runs())
+    names = dict.fromkeys(one["scenario"] for one in rows)
+    known = {"column": "r1", "reading": "as printed", "empty_share": None}
+    columns = pd.DataFrame([{"scenario": name, **known} for name in names])
+    return undecided(Validation((), pd.DataFrame(rows), columns), runs())
 
 
 def many(inside, open_, outside, scenario=SMALL):
@@ -80,7 +82,7 @@ def test_the_dearest_run_waits_for_the_cheaper_ones():
 def test_a_claim_at_the_edge_asks_for_its_runs():
     claim = ClaimVerdict("X-1", "", "", "", "", "", "confirmed", "", "", scenarios=("a", "b"))
     both = (claim, replace(claim, id="X-2", scenarios=("c",), edge=True))
-    assert undecided(Validation((), both, ()), []) == {"c"}
+    assert undecided(Validation(both), []) == {"c"}
 
 
 def test_each_result_is_told_whether_it_is_wanted():

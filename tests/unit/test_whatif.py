@@ -11,17 +11,17 @@ from run_builder import samples, vortex_scenario
 
 from dvsim.contract.load import check_file, load, load_campaign
 from dvsim.errors import ScenarioError
-from dvsim.report.blocks import Section
-from dvsim.report.markdown import markdown
-from dvsim.report.result_page import report_page
-from dvsim.report.terminal import lines
-from dvsim.report.whatif import answer_blocks
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
 from dvsim.study.whatif import answers, sentence
 from dvsim.table.estimate import Change, estimate, ratio
+from dvsim.view.blocks import Section
+from dvsim.view.markdown import markdown
+from dvsim.view.result_page import report_page
+from dvsim.view.terminal import lines
+from dvsim.view.whatif import answer_blocks
 
 QUESTION = """\
 title = "What if?"
@@ -230,15 +230,13 @@ def answer_lines(answer):
 
 def runs_of(asked, counts):
     """Return runs of the question's scenarios with so many messages in each second."""
-    from run_builder import empty_counters
-
-    from dvsim.study.run import Run
+    from run_builder import run_of
 
     found = []
     for scenario, per_second in zip(load_campaign(asked / "asked.toml"), counts, strict=True):
         table = samples({(n + 1, 1, 1): [rate] for n, rate in enumerate(per_second)})
         kept = replace(scenario, probe=vortex_scenario().probe)
-        found.append(Run(kept, 1, len(per_second), "sim", None, {}, table, empty_counters()))
+        found.append(run_of(kept, table))
     return found
 
 
@@ -301,10 +299,12 @@ def test_the_sentence_names_each_variant_once_where_it_gives_most():
 
 
 def test_receivers_are_added_up_or_averaged(asked):
+    from run_builder import run_of
+
     runs = runs_of(asked, [(1,), (1,), (1,)])
     table = samples({(1, 1, 1): [10, 30], (1, 1, 2): [20, 20]})
-    runs = [replace(run, samples=table) for run in runs]
-    assert runs[0].rates == {1: 40.0}
+    runs = [run_of(run.scenario, table) for run in runs]
+    assert runs[0].headline().values == {1: 40.0}
     receivers = runs[0].scenario.system.receivers
     for rate, wanted in ("all", 40.0), ("each", 40.0 / receivers):
         told = [
@@ -318,7 +318,7 @@ def test_receivers_are_added_up_or_averaged(asked):
 
 
 def test_a_ratio_needs_something_to_divide_by(asked):
-    zero, some, _ = (run.rates for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
+    zero, some, _ = (run.headline().values for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
     assert ratio(some, zero) is None
     assert ratio(zero, some) is None
     assert ratio(some, {1: some[1]}) == ("ratio", 1.0, None, None, "")

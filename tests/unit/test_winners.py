@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dvsim import sweep
-from dvsim.report.saturation import Offered, sentence
-from dvsim.report.sweep_page import answer_sentences
-from dvsim.report.winners import tied
 from dvsim.table.estimate import estimate
+from dvsim.view.saturation import Offered, sentence
+from dvsim.view.sweep_page import answer_sentences
+from dvsim.view.winners import tied
 
 
 def candidates(means, own, shared=0.05, runs=10):

@@ -1,9 +1,8 @@
 """Is a program's traffic a scenario like any other: checked, run, varied, searched, kept?"""
 
-import json
-
 import pytest
 from click.testing import CliRunner
+from harness.replies import Told
 
 import dvsim
 from dvsim.cli.main import cli
@@ -72,10 +71,10 @@ def test_settings_of_fabric_and_program_are_overrides(folder):
 
 
 def test_a_kept_answer_is_of_what_the_trace_held(folder):
-    first = json.loads(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
+    first = Told(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
     (folder / "pair.goal").write_text(PAIR.replace("calc 1000", "calc 2000"))
-    second = json.loads(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
-    folders = [one["runs"][0]["folder"] for one in (first, second)]
+    second = Told(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
+    folders = [one.folders[0] for one in (first, second)]
     assert folders[0] != folders[1]
     told = ask("compare", *folders).stdout
     assert "program.digest" in told
@@ -84,10 +83,10 @@ def test_a_kept_answer_is_of_what_the_trace_held(folder):
 
 def test_sweep_and_limit_know_it(folder):
     swept = dvsim.sweep("pair.toml", {"compute_scale": [0, 1, 4]}, replications=1)
-    assert swept.table["time"].diff().tolist()[1:] == [1000, 3000]
+    assert swept.wide["time"].diff().tolist()[1:] == [1000, 3000]
     searched = ["--vary", "compute_scale", "--between", "0.1", "100", "--replications", "2"]
     done = ask("limit", "pair.toml", "--until", "time < 20000", *searched, "--json")
-    assert json.loads(done.stdout)["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
+    assert Told(done.stdout).facts["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
 
 
 def test_a_limit_of_a_skeleton_is_searched_in_its_own_keys(folder):
@@ -96,7 +95,7 @@ def test_a_limit_of_a_skeleton_is_searched_in_its_own_keys(folder):
     (folder / "one.toml").write_text(FILE.replace('[program]\ntrace = "pair.goal"\n', skeleton))
     searched = ["--vary", "bytes", "--between", "1", "10000", "--replications", "2"]
     done = ask("limit", "one.toml", "--until", "time < 20000", *searched, "--json")
-    assert json.loads(done.stdout)["limits"][0]["holds"] == 2417
+    assert Told(done.stdout).facts["limits"][0]["holds"] == 2417
 
 
 def test_placement_is_random_by_seed_and_replication(folder):
@@ -197,9 +196,9 @@ network = "loggops"
 def test_a_skeleton_and_its_algorithms_are_varied_and_kept(folder):
     (folder / "sum.toml").write_text(SKELETON)
     swept = dvsim.sweep("sum.toml", {"ranks": [4, 8], "count": [1000, 2000]}, replications=1)
-    assert swept.table["messages"].tolist() == [4 * 2, 4 * 2 - 2, 8 * 3, 8 * 2 - 2]
-    found = json.loads(ask("run", "sum.toml", "--replications", "1", "--json").stdout)
-    kept = folder / found["runs"][0]["folder"] / "scenario.toml"
+    assert swept.wide["messages"].tolist() == [4 * 2, 4 * 2 - 2, 8 * 3, 8 * 2 - 2]
+    found = Told(ask("run", "sum.toml", "--replications", "1", "--json").stdout)
+    kept = folder / found.folders[0] / "scenario.toml"
     assert '{ use = "recursive_doubling", below = "12 KiB", ranks = 1' in kept.read_text()
     assert ask("check", str(kept)).exit_code == 0
 
@@ -243,7 +242,7 @@ def test_a_limit_says_at_which_fidelity_it_was_found(folder, fabric, fidelity, s
     for text in (f"fabric.network={network}", *more):
         words += ["--set", text]
     words += ["--replications", "8", "--workers", "1"]
-    told = json.loads(ask(*words, "--json").stdout)
-    assert {probe["fidelity"] for probe in told["limits"][0]["probes"]} == {fidelity}
+    told = Told(ask(*words, "--json").stdout)
+    assert {probe["fidelity"] for probe in told.points} == {fidelity}
     text = " ".join(ask(*words).stdout.split())
     assert said in text and ("flow fidelity" in text) == bool(said)

@@ -25,7 +25,7 @@ from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, searc
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.lab.judge import unit_questions
-from dvsim.evidence.statistics import Floats, log_error
+from dvsim.evidence.statistics import Floats, log_errors
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
 from dvsim.study.design import Design, Plan, Trial, planned
@@ -160,7 +160,7 @@ class Fit(Design[Trial, Fitting]):
         source = f"least mean log error of {', '.join(statistics)}, {search_text}"
         firsts = headlines(of(old, target.fit | target.held_out)).values()
         questions = unit_questions(
-            (target.cases[row.place].case.metric, log_error(row.simulated, row.measured))
+            (target.cases[row.place].case.metric, float(log_errors(row.simulated, row.measured)))
             for row in firsts
         )
         fitted = _with_sources(fitted, knobs, doubt, target, source)

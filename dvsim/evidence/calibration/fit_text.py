@@ -9,8 +9,8 @@ import numpy as np
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.calibration.uncertain import DRAWS
-from dvsim.evidence.headings import METRICS
 from dvsim.evidence.lab.data import shown
+from dvsim.sheets.headings import METRICS
 from dvsim.study.number_text import four_digits
 from dvsim.study.table import Table
 

@@ -14,10 +14,10 @@ from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
-from dvsim.evidence.statistics import Floats, log_error, share_of
+from dvsim.evidence.statistics import Floats, log_error
 from dvsim.scenario.types import Card
+from dvsim.sheets.headings import share_of
 from dvsim.study.design import Trial
-from dvsim.study.run import Run
 from dvsim.table.result import Result
 
 LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
@@ -58,9 +58,7 @@ def trials_of(
     return [Trial(kind_of(scenario).sized(scenario, scale, None), **how) for scenario in scenarios]
 
 
-def simulated_rows(
-    target: Target, places: Iterable[int], results: Sequence[Run | Result]
-) -> list[Row]:
+def simulated_rows(target: Target, places: Iterable[int], results: Sequence[Result]) -> list[Row]:
     """Return the judged statistics of some cases beside their results, of `trials_of`.
 
     Raises:

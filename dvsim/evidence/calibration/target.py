@@ -16,10 +16,10 @@ from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer
-from dvsim.evidence.sheet import size_number
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
+from dvsim.sheets.sheet import size_number
 
 REST, ALL = "rest", "all"
 

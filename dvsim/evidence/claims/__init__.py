@@ -1,8 +1,7 @@
 """Sentences of a source, decided by runs: what ``scenarios/SOURCE/claims.py`` is written with.
 
 source.py        a source, its claims and their ranges; where the sources are
-figures.py       the figures of several runs, from which claims are decided
-study_figures.py those of studies
+figures.py       the figures of several runs and studies, from which claims are decided
 decide.py        from values to verdicts, and why a claim is not confirmed
 jackknife.py     the interval of a value over replications
 """

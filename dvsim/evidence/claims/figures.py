@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from dvsim.evidence.claims.study_figures import Estimate, Missing, StudyFigures
-from dvsim.evidence.published.compare import Estimates, readings
 from dvsim.evidence.statistics import active_rate_bounds
-from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.scenario.reference import published
+from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
-from dvsim.study.run import Run
-from dvsim.study.samples import name_of
-from dvsim.study.summary import (
+from dvsim.study.number_text import four_digits
+from dvsim.table import estimate as table
+from dvsim.table.result import Result, keyed
+from dvsim.table.samples import (
     Rates,
-    by_counter,
-    by_statistic,
     column_rates,
     column_samples,
     moving_average,
-    over_replications,
 )
-from dvsim.table.result import Result
-
-__all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 
 MOVING_AVERAGE = 50  # active polls; the source smooths its plots without saying over how many
 
 
+Estimates = Mapping[tuple[str, int, str], table.Estimate]
 Replicated = tuple[int, float]
 """The number of a replication, and its value."""
 
 
-class Evidence(StudyFigures):
+class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, never shown as an error
+    """A figure that a run does not have; the text names it."""
+
+
+class Estimate(table.Estimate):
+    """A metric of a point of a study, as claims write it."""
+
+    @property
+    def text(self) -> str:
+        """The value and half of the interval, for people."""
+        return f"{four_digits(self.value)} ± {four_digits(self.half)}"
+
+
+class Evidence:
     """Figures of a set of runs and studies.
 
     Args:
         runs: By scenario name.
-        columns: The judged columns of those runs, as printed.
+        columns: The judged columns of those runs, see `dvsim.evidence.published.compare`.
         studies: By scenario name.
         emulated: Emulated runs by scenario name, of the claims that a simulation cannot decide.
         emulated_by: What to type to get them, or None where there are none.
@@ -49,17 +58,19 @@ class Evidence(StudyFigures):
 
     def __init__(
         self,
-        runs: Mapping[str, Run],
-        columns: Iterable[ColumnVerdict],
+        runs: Mapping[str, Result],
+        columns: pd.DataFrame,
         studies: Mapping[str, Result] | None = None,
-        emulated: Mapping[str, Run] | None = None,
+        emulated: Mapping[str, Result] | None = None,
         emulated_by: str | None = None,
     ) -> None:
-        super().__init__(studies or {})
-        self.runs = dict(runs)
+        self.runs, self.studies = dict(runs), dict(studies or {})
+        self._chosen: frozenset[int] | None = None  # replications; None for all
+        self._points = cache(self._points_of)
+        self.settings = cache(self._settings_of)
         self.emulated = dict(emulated or {})
         self.emulated_by = emulated_by
-        self._columns = tuple(columns)
+        self._columns = columns
         self._smoothed = cache(self._smoothed_of)
         self._quantiles = cache(self._quantiles_of)
         self._estimates = cache(self._estimates_of)
@@ -73,7 +84,7 @@ class Evidence(StudyFigures):
         part = Evidence(self.runs, self._columns, self.studies, self.emulated, self.emulated_by)
         part._chosen = chosen
         part._quantiles = self._quantiles  # each replication by itself: it need not be done again
-        part._settings = self._settings
+        part.settings = self.settings
         self._parts[chosen] = part
         return part
 
@@ -108,9 +119,11 @@ class Evidence(StudyFigures):
 
     def fit(self, scenarios: Iterable[str]) -> tuple[int, int]:
         """Return how many published columns of these scenarios are reproduced, and of how many."""
-        names = set(scenarios)
-        judged = [column.passed for column in self._columns if column.scenario in names]
-        return sum(judged), len(judged)
+        if self._columns.empty:
+            return 0, 0
+        own = self._columns["scenario"].isin(set(scenarios))
+        judged = self._columns[own & (self._columns["reading"] == "as printed")]["passed"]
+        return int(judged.sum()), len(judged)
 
     def mean(self, scenario: str, reading: str = "messages") -> float:
         """Return the mean rate over all samples in 1/s, averaged over the columns."""
@@ -125,9 +138,10 @@ class Evidence(StudyFigures):
         estimates = self._estimates(scenario)
         results = {}
         for column in self.runs[scenario].scenario.probe.columns:
-            if (column, reading, name) not in estimates:
+            key = column, 0, f"{reading}.{name}"
+            if key not in estimates:
                 raise Missing(f"no {name} of {column} in {scenario}")
-            results[column] = estimates[column, reading, name][0]
+            results[column] = estimates[key].value
         return results
 
     def active(self, scenario: str, reading: str) -> float:
@@ -167,7 +181,7 @@ class Evidence(StudyFigures):
         run = self.runs[scenario]
         results = []
         for column in run.scenario.probe.columns.values():
-            for replication, part in column_samples(run.samples, column):
+            for replication, part in column_samples(run.sides["samples"], column):
                 rates = column_rates(part, reading)
                 active = moving_average(rates[rates > 0], MOVING_AVERAGE)
                 if active.size:
@@ -202,11 +216,11 @@ class Evidence(StudyFigures):
 
     def printed(self, scenario: str) -> str:
         """Return what the simulation counts where the source says messages."""
-        return readings(self.runs[scenario].scenario)["as printed"]
+        return str(self.runs[scenario].scenario.readings[0])
 
     def receivers(self, scenario: str) -> int:
         """Return the number of broker nodes that own a queue."""
-        return self.runs[scenario].scenario.system.receivers
+        return int(self.runs[scenario].scenario.system.receivers)
 
     def counters(self, scenario: str, component: str, metric: str) -> dict[str, float]:
         """Return a counter of each component, per iteration, averaged over all of them.
@@ -220,10 +234,8 @@ class Evidence(StudyFigures):
             Missing: If no such component has this counter.
         """
         results = {
-            name_of(name, instance): value
-            for (name, instance, counted), (value, _, _) in by_counter(
-                self._table(scenario)
-            ).items()
+            f"{name}.{instance}" if instance else name: estimate.value
+            for (name, instance, counted), estimate in self._estimates(scenario).items()
             if counted == metric and component in ("", name)
         }
         if not results:
@@ -232,19 +244,93 @@ class Evidence(StudyFigures):
 
     def conservation(self, scenario: str) -> pd.DataFrame:
         """Return the conservation counters, one row per replication and iteration."""
-        counters = (self.emulated.get(scenario) or self.runs[scenario]).counters
-        rows = counters[counters["component"] == "conservation"]
+        values = (self.emulated.get(scenario) or self.runs[scenario]).values
+        rows = values[values["component"] == "conservation"]
         if rows.empty:
             raise Missing(f"no counter conservation in {scenario}")
-        return rows.pivot_table(
+        books: pd.DataFrame = rows.pivot_table(
             index=["replication", "iteration"], columns="metric", values="value", aggfunc="sum"
         )
+        return books
 
     def _estimates_of(self, scenario: str) -> Estimates:
-        return by_statistic(self._table(scenario))
+        run = self.runs[scenario]
+        if self._chosen is None:
+            return run.by_metric
+        return keyed(run.estimated(run.means[self._is_chosen(run.means)]))
 
-    def _table(self, scenario: str) -> pd.DataFrame:
-        table = self.runs[scenario].per_replication
+    def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
+        """Return a metric of the first point of a study whose keys have these values.
+
+        Raises:
+            Missing: If there is no such point, or nothing could be measured there.
+        """
+        point = self._number(scenario, keys)
+        result = None if point is None else self._points(scenario)[point][metric]
+        if result is None or np.isnan(result.value):
+            raise Missing(f"no {metric} at {_keys_text(keys)} in {scenario}")
+        return result
+
+    def theory(self, scenario: str, name: str, metric: str, **keys: object) -> float:
+        """Return what a theory says of the first point whose keys have these values.
+
+        Raises:
+            Missing: If it says nothing.
+        """
+        table = self.studies[scenario].beside
+        table = table[table["point"] == self._number(scenario, keys)]
+        rows = table[(table["name"] == name) & (table["metric"] == metric)]
+        if rows.empty:
+            raise Missing(f"no {metric} of {name} at {_keys_text(keys)} in {scenario}")
+        return float(rows["value"].iloc[0])
+
+    def _settings_of(self, scenario: str) -> list[Spec]:
+        """Return the tables of each point of a study."""
+        asked = self.studies[scenario].scenario
+        return [asked.at(point) for point in range(len(asked.points))]
+
+    def declared(self, scenario: str, name: str) -> float:
+        """Return a number of the tolerances that a scenario of messaging declares.
+
+        Raises:
+            Missing: If it declares none of that name.
+        """
+        declared: float | None = self.studies[scenario].scenario.declared.get(name)
+        if declared is None:
+            raise Missing(f"{scenario} declares no {name}")
+        return declared
+
+    def bottleneck(self, scenario: str, point: int) -> str:
+        """Return the busiest stage of a point of a study of messaging.
+
+        Raises:
+            Missing: If it is a study of something else.
+        """
+        stage = self.studies[scenario].bottleneck(point)
+        if stage is None:
+            raise Missing(f"no stages in {scenario}")
+        return stage[0]
+
+    def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
+        for point, setting in enumerate(self.settings(scenario)):
+            if all(setting.get(key) == value for key, value in keys.items()):
+                return point
+        return None
+
+    def _points_of(self, scenario: str) -> dict[int, dict[str, Estimate]]:
+        study = self.studies[scenario]
         if self._chosen is not None:
-            table = table[self._is_chosen(table)]
-        return over_replications(table)
+            study = replace(study, values=study.values[self._is_chosen(study.values)])
+        table = study.estimates()
+        columns = [table[name].tolist() for name in ("point", "metric", "value", "low", "high")]
+        results: dict[int, dict[str, Estimate]] = {}
+        for point, metric, *values in zip(*columns, strict=True):
+            results.setdefault(point, {})[metric] = Estimate(*values)
+        return results
+
+    def _is_chosen(self, table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        return np.isin(table["replication"].to_numpy(), sorted(self._chosen or ()))
+
+
+def _keys_text(keys: Mapping[str, object]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in keys.items()) or "its point"

@@ -8,6 +8,5 @@ openmessaging.py  results of the OpenMessaging Benchmark
 simulated.py      what a run has of the same kind; intervals counted again
 match.py          which run answers which case, and why others do not
 distances.py      where the quantiles of n samples lie; distances that a few quantiles still allow
-compare.py        cases beside their runs, and against each other; the naive rival
-judge.py          all of it, with what these data cannot show
+judge.py          cases beside their runs and against each other, with what these data cannot show
 """

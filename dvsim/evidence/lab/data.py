@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, StringConstraints
 
 from dvsim.errors import nearest
-from dvsim.evidence.headings import METRICS, Metric, unit_of
-from dvsim.evidence.statistics import Floats, quantiles_of
+from dvsim.evidence.statistics import Floats
 from dvsim.scenario.quantity import UnitError, show
 from dvsim.scenario.spec import Table
 from dvsim.scenario.units import parse
+from dvsim.sheets.headings import METRICS, Metric, quantiles_of, unit_of
 
 _SHOWN = {"1/s": (1.0, "msg/s"), "s": (1e-6, "us")}
 

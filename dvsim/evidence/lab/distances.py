@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
 FEW = 5.0  # expected samples that a bin of the G-test needs
 
 
-@dataclass(frozen=True)
-class GTest:
+class GTest(NamedTuple):
     """A likelihood-ratio test: G, degrees of freedom, and the chance of a larger G."""
 
     g: float
@@ -163,10 +162,11 @@ def ranks(share: float, count: int) -> tuple[float, float]:
     >>> [round(x, 3) for x in ranks(0.5, 100)], [round(x, 4) for x in ranks(1.0, 100)]
     ([0.403, 0.597], [0.9638, 0.9997])
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     rank = 1 + share * (count - 1)
-    low, high = beta.interval(CONFIDENCE, rank, count + 1 - rank)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = betaincinv(rank, count + 1 - rank, [tail, 1 - tail])
     return float(low), float(high)
 
 

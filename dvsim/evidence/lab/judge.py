@@ -1,32 +1,45 @@
-"""All of it: from runs and a file of measurements to a verdict."""
+"""Cases beside their runs: a row for each statistic, with band and verdict, and what is between.
+
+Those who ask what-if decide on ratios and on where one line crosses another, so both are
+looked at by themselves: sizes of one series, and two series at one size.
+
+The naive rival: a latency and bytes over a rate, through the same measured means.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from dvsim.evidence.lab.compare import (
-    MEANS,
-    Baseline,
-    Compared,
-    Criterion,
-    Crossover,
-    Ratio,
-    Split,
-    baseline,
-    between,
-    compare,
-    criteria,
-)
+import numpy as np
+import pandas as pd
+
+from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.lab.data import NOT_STATED, About, Case, LabData, Tolerances
+from dvsim.evidence.lab.distances import LIMIT, band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
-from dvsim.study.run import Run
+from dvsim.evidence.lab.simulated import Simulated
+from dvsim.evidence.statistics import agree, agrees, log_errors, zero_share_bounds
+from dvsim.sheets.headings import share_of
+from dvsim.table.reply import records
 from dvsim.table.result import Result
 
+Split = Literal["fitted", "held out", "not stated"]
+MEANS = ("mean", "50%")
+TAIL = 0.99
+ROUNDING = 1e-9  # of a difference of two shares
+KINDS = {"mean": "mean", "median": "median", "quantile": "quantiles", "tail": "tail"}
+KINDS |= {"empty": "zeros"}
+"""What is judged of a case, with the word for people."""
+
+CRITERION = ["what", "kind", "tolerance", "got", "statistic", "passed"]
+RATIO = ["above", "below", "statistic", "lab", "simulated", "ratio_ok", "order_ok"]
 NEAR = 1.25  # how far a factor may be from one of units, in each case
 FACTORS = {
     8: "bits and bytes differ by 8",
@@ -40,43 +53,132 @@ FACTORS = {
 ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
 
 
-@dataclass(frozen=True)
+class Zeros(NamedTuple):
+    """Shares of samples that are zero, 0 to 1: simulated, and bounds of the measured one."""
+
+    simulated: float
+    low: float
+    high: float
+
+    @property
+    def apart(self) -> float:
+        """How far the simulated share is above (or below, negative) what was measured."""
+        return self.simulated - min(max(self.simulated, self.low), self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A case beside what was simulated.
+
+    Attributes:
+        rows: One for each statistic, in 1/s or s: statistic; lab; simulated, with its 95 % interval
+            over replications low and high; ratio, simulated over measured, and log_error, where
+            neither is zero; band_low and band_high, between which the measured one lies with 95 %
+            if the model is true, and outside, None where there is no band; kind of `KINDS`, which
+            tolerance judges it, else empty; verdict: pass, fail or info.
+        distances: How far two distributions are apart, bounds from below, see distances.py: ks,
+            and ks_limit, what chance allows with 95 %; g, a G-test; wasserstein, relative to the
+            measured mean, or to the median; mean_log_error. None without quantiles or samples.
+        zeros: Where their share is judged.
+    """
+
+    name: str
+    case: Case
+    simulated: Simulated
+    split: Split
+    rows: pd.DataFrame
+    distances: Mapping[str, Any] | None
+    zeros: Zeros | None
+
+    def row(self, *statistics: str) -> Any:  # noqa: ANN401 - a named tuple of `rows`
+        """Return the row of the first of these statistics that there is; None without one."""
+        known = {str(row.statistic): row for row in self.rows.itertuples(index=False)}
+        return next((known[name] for name in statistics if name in known), None)
+
+    def table(self) -> dict[str, Any]:
+        """Return it as JSON types, without the samples."""
+        case, own, distances = self.case, self.simulated, dict(self.distances or {})
+        if distances.get("g"):
+            distances["g"] = distances["g"]._asdict()
+        return {
+            **{"name": self.name, "where": case.where, "scenario": own.scenario, "what": own.what},
+            **{"unit": case.unit, "metric": case.metric, "message_bytes": own.message_bytes},
+            **{"sample": str(case.sample), "count": case.count, "split": self.split},
+            **{"replications": own.replications, "loop": own.loop},
+            "notes": [*case.notes, *own.notes],
+            "rows": _records(self.rows),
+            "distances": distances or None,
+            "zeros": self.zeros and self.zeros._asdict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class Judged:
-    """What a file of measurements says of some runs."""
+    """What a file of measurements says of some runs.
+
+    Attributes:
+        file, form: Its name, and what kind of file it is.
+        about: What is known of the measurement; `NOT_STATED` where it is not.
+        tolerances, declared: See `dvsim.evidence.lab.data.About`.
+        criteria: What was asked, a row for each: what, which case or which two; kind, of `KINDS`,
+            ratio or order; tolerance, relative, of ``empty`` a difference of shares; got, the
+            relative error furthest away, of ``empty`` how far the simulated share of zeros is
+            above the measured one; statistic, which one that is; passed, whether all of this kind
+            do.
+        missing: Cases without a run, and why.
+        ratios: One case over another, of their means, or of their medians where a file has no
+            means: above, below, statistic, lab, simulated, ratio_ok, order_ok: whether the same
+            one is larger, None where the measured ones are too near.
+        crossovers: first, second; lab and simulated: between which two sizes the two series change
+            their order, None where they do not.
+        baseline: Mean absolute log errors of the means of some cases: simulated, naive; cases, how
+            many; fitted_to: ``fitted``, or ``all``: then the law has seen what it is judged by.
+        limits: What these data cannot show.
+        questions: What is to be looked at before the verdict is believed.
+    """
 
     file: str
-    form: str  # what kind of file it is
-    about: dict[str, str]  # what is known of the measurement; `NOT_STATED` where it is not
+    form: str
+    about: dict[str, str]
     tolerances: Tolerances
-    declared: tuple[str, ...]  # see `dvsim.evidence.lab.data.About`
-    criteria: tuple[Criterion, ...]
+    declared: tuple[str, ...]
+    criteria: pd.DataFrame
     cases: tuple[Compared, ...]
-    missing: tuple[tuple[str, str], ...]  # cases without a run, and why
-    ratios: tuple[Ratio, ...]
-    crossovers: tuple[Crossover, ...]
-    baseline: Baseline | None
-    limits: tuple[str, ...]  # what these data cannot show
-    questions: tuple[str, ...] = ()  # what is to be looked at before the verdict is believed
+    missing: tuple[tuple[str, str], ...]
+    ratios: pd.DataFrame
+    crossovers: tuple[dict[str, Any], ...]
+    baseline: dict[str, Any] | None
+    limits: tuple[str, ...]
+    questions: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether every criterion holds, and there is one."""
-        return bool(self.criteria) and all(item.passed for item in self.criteria)
+        return bool(len(self.criteria) and self.criteria["passed"].all())
 
     @property
     def headline(self) -> str:
         """The verdict as one sentence, with the name of the file."""
-        held = sum(item.passed for item in self.criteria)
-        verdict = f"{'PASS' if self.passed else 'FAIL'}, {held} of {len(self.criteria)} criteria"
-        return f"against {Path(self.file).name}: {verdict} hold"
+        verdict = f"{'PASS' if self.passed else 'FAIL'}, {self.criteria['passed'].sum()} of "
+        return f"against {Path(self.file).name}: {verdict}{len(self.criteria)} criteria hold"
 
     def table(self) -> dict[str, Any]:
         """Return all of it as JSON types, without the samples."""
-        cases = [case.table() for case in self.cases]
-        return {"passed": self.passed, **asdict(replace(self, cases=())), "cases": cases}
+        return {
+            "passed": self.passed,
+            **vars(self),
+            "tolerances": asdict(self.tolerances),
+            "criteria": _records(self.criteria),
+            "ratios": _records(self.ratios),
+            "cases": [case.table() for case in self.cases],
+        }
 
 
-def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = None) -> Judged:
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return records(table)
+
+
+def judge(results: Sequence[Result], data: LabData, taken: Taken | None = None) -> Judged:
     """Return what a file of measurements says of runs.
 
     Args:
@@ -87,13 +189,15 @@ def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = 
     Raises:
         ScenarioError: If no case was simulated, or samples are unlike.
     """
-    result = match(results, data, taken)
-    about = data.about
-    tolerances = about.tolerance
-    references = _fitted_columns(results, data)
+    found, about = match(results, data, taken), data.about
+    references = {
+        result.scenario.name: result.scenario.reference.fitted
+        for result in results
+        if is_reference(result.scenario, data)
+    }
     cases = [
-        compare(pair, _split(pair.case, pair.simulated.scenario, about, references), tolerances)
-        for pair in result.pairs
+        _compared(case, own, _split(case, own.scenario, about, references), about.tolerance)
+        for case, own in found.pairs
     ]
     twice = Counter(case.name for case in cases)
     cases = [
@@ -102,60 +206,29 @@ def judge(results: Sequence[Run | Result], data: LabData, taken: Taken | None = 
         else case
         for case in cases
     ]
-    ratios, crossovers = between(cases, tolerances.ratio)
+    ratios, crossovers = _between(cases, about.tolerance.ratio)
+    values = {name: getattr(about, name) for name in ASKED}
+    known = {
+        name: NOT_STATED if value is None else f"{value:g}" if name == "rounding" else str(value)
+        for name, value in values.items()
+    }
+    means = ((case.case.metric, case.row(*MEANS)) for case in cases)
+    errors = ((metric, math.nan if row is None else row.log_error) for metric, row in means)
     return Judged(
         file=str(data.path),
         form=data.form,
-        about=_provenance(about),
-        tolerances=tolerances,
+        about={"told by": str(about.file) if about.file else "no [lab] table", **known},
+        tolerances=about.tolerance,
         declared=about.declared,
-        criteria=tuple(criteria(cases, ratios, tolerances)),
+        criteria=_criteria(cases, ratios, about.tolerance),
         cases=tuple(cases),
-        missing=tuple((case.name, reason) for case, reason in result.missing),
+        missing=tuple((case.name, reason) for case, reason in found.missing),
         ratios=ratios,
-        crossovers=crossovers,
+        crossovers=tuple(crossovers),
         baseline=baseline(cases),
-        limits=(*_limits(data, cases), *_named_in_vain(data, result)),
-        questions=tuple(
-            unit_questions(
-                (case.case.metric, row.log_error if (row := case.row(*MEANS)) else None)
-                for case in cases
-            )
-        ),
+        limits=(*_limits(data, cases), *_named_in_vain(data, found)),
+        questions=tuple(unit_questions(errors)),
     )
-
-
-def unit_questions(errors: Iterable[tuple[str, float | None]]) -> Iterator[str]:
-    """Yield a question for each metric that is off by one factor of units in all its cases.
-
-    Args:
-        errors: Of each case the metric, and the logarithm of simulated over measured.
-    """
-    by: dict[str, list[float | None]] = {}
-    for metric, error in errors:
-        by.setdefault(metric, []).append(error)
-    for metric, some in by.items():
-        logs = [error for error in some if error is not None]
-        for factor in FACTORS if len(logs) == len(some) else ():
-            off = [abs(abs(error) - math.log(factor)) for error in logs]
-            alike = min(logs) > 0 or max(logs) < 0
-            # one case says little of a small factor; chance makes no thousand
-            if alike and max(off) <= math.log(NEAR) and (len(logs) > 1 or factor >= 1000):
-                larger = "larger" if logs[0] > 0 else "smaller"
-                many = f"all {len(logs)} cases" if len(logs) > 1 else "the one case"
-                yield (
-                    f"is the unit right? The simulated {metric} is about {factor:,} times {larger} "
-                    f"in {many}: {FACTORS[factor]}"
-                )
-                break
-
-
-def _fitted_columns(results: Sequence[Run | Result], data: LabData) -> dict[str, tuple[str, ...]]:
-    return {
-        result.scenario.name: result.scenario.reference.fitted
-        for result in results
-        if is_reference(result.scenario, data)
-    }
 
 
 def _split(
@@ -169,13 +242,211 @@ def _split(
     return "not stated"
 
 
-def _provenance(about: About) -> dict[str, str]:
-    values = {name: getattr(about, name) for name in ASKED}
-    known = {
-        name: NOT_STATED if value is None else f"{value:g}" if name == "rounding" else str(value)
-        for name, value in values.items()
+def _compared(case: Case, own: Simulated, split: Split, tolerances: Tolerances) -> Compared:
+    model, zeros = own.model, None
+    if model is not None:
+        bounds = zero_share_bounds(case.statistics)
+        if case.values is not None:
+            bounds = (float(np.mean(case.values == 0)),) * 2
+        zeros = Zeros(float(np.mean(model == 0)), *bounds)
+    names = [name for name in case.statistics if name in own.statistics]
+    rows = pd.DataFrame({"statistic": names, "lab": [case.statistics[name] for name in names]})
+    rows[["simulated", "low", "high"]] = np.array([own.statistics[n] for n in names]).reshape(-1, 3)
+    lab, simulated = rows["lab"], rows["simulated"]
+    rows["ratio"] = np.divide(simulated, lab.where(lab > 0))
+    rows["log_error"] = log_errors(simulated, lab)
+    shares = [share_of(name) for name in names]
+    bands = [
+        None if share is None or model is None or not case.count
+        else band(model, share, case.count, case.half)
+        for share in shares
+    ]  # fmt: skip
+    ends = [b or (math.nan, math.nan) for b in bands]
+    rows[["band_low", "band_high"]] = np.array(ends).reshape(-1, 2)
+    rows["outside"] = pd.Series(
+        [b and not b[0] <= value <= b[1] for b, value in zip(bands, lab, strict=True)], dtype=object
+    )
+    rows["kind"] = [_kind(name, share) for name, share in zip(names, shares, strict=True)]
+    declared = rows["kind"].map(asdict(tolerances))
+    one_zero = (rows[["lab", "simulated"]].min(axis=1) == 0) & (lab + simulated > 0)
+    empty = one_zero & (rows["kind"] != "") & pd.Series(shares).notna() & bool(zeros)
+    good = agree(simulated, lab, declared.astype(float))
+    good = np.where(
+        empty, zeros is not None and abs(zeros.apart) <= tolerances.empty + ROUNDING, good
+    )
+    rows["verdict"] = np.where(rows["kind"] == "", "info", np.where(good, "pass", "fail"))
+    rows["kind"] = rows["kind"].where(~empty, "empty")
+    zeros = zeros if empty.any() else None
+    return Compared(case.name, case, own, split, rows, _distances(case, own, rows), zeros)
+
+
+def _kind(statistic: str, share: float | None) -> str:
+    """Return which tolerance judges a statistic; empty for none.
+
+    Minimum, maximum and standard deviation hang on single samples or on the tail.
+
+    >>> [_kind(name, share_of(name)) for name in ("mean", "50%", "95%", "99%", "max", "std")]
+    ['mean', 'median', 'quantile', 'tail', '', '']
+    """
+    if statistic == "mean" or share == 0.5:
+        return "mean" if statistic == "mean" else "median"
+    if share is None or share in (0.0, 1.0):
+        return ""
+    return "tail" if share >= TAIL else "quantile"
+
+
+def _distances(case: Case, own: Simulated, rows: pd.DataFrame) -> dict[str, Any] | None:
+    model, quantiles, count = own.model, case.quantiles, case.count
+    if model is None or not any(0 < share < 1 for share in quantiles):
+        return None
+    errors = rows["log_error"][(rows["kind"] != "") & rows["log_error"].notna()].abs()
+    mean = case.statistics.get("mean")
+    middle = mean or case.statistics.get("50%") or 0.0
+    area = wasserstein_bound(model, quantiles)
+    if mean is not None:  # |E X - E Y| is a bound as well
+        area = max(area, abs(mean - float(model.mean())))
+    return {
+        "ks": ks_bound(model, quantiles, case.half),
+        "ks_limit": LIMIT / math.sqrt(count) if count else None,
+        "g": g_test(model, quantiles, count) if count else None,
+        "wasserstein": area / middle if middle > 0 else None,
+        "mean_log_error": float(errors.mean()) if len(errors) else None,
     }
-    return {"told by": str(about.file) if about.file else "no [lab] table", **known}
+
+
+def _criteria(
+    cases: Iterable[Compared], ratios: pd.DataFrame, tolerances: Tolerances
+) -> pd.DataFrame:
+    """Return what is asked of each case, then a ratio and an order for each that has one."""
+    asked: list[tuple[Any, ...]] = []
+    for case in cases:
+        for kind in KINDS:
+            rows = case.rows[case.rows["kind"] == kind]
+            if rows.empty:
+                continue
+            fails, size = rows["verdict"] == "fail", rows["log_error"].abs().fillna(math.inf)
+            worst = rows.iloc[size.where(fails, -1.0 if fails.any() else size).argmax()]
+            got = float(np.expm1(worst["log_error"]))
+            if kind == "empty" and case.zeros is not None:
+                got = case.zeros.apart
+            tolerance = getattr(tolerances, kind)
+            asked.append((case.name, kind, tolerance, got, worst["statistic"], not fails.any()))
+    for one in ratios.to_dict(orient="records"):
+        pair, got = f"{one['above']} over {one['below']}", one["simulated"] / one["lab"] - 1
+        asked.append((pair, "ratio", tolerances.ratio, got, one["statistic"], one["ratio_ok"]))
+        if one["order_ok"] is not None:
+            asked.append((pair, "order", math.nan, math.nan, one["statistic"], one["order_ok"]))
+    return pd.DataFrame(asked, columns=CRITERION)
+
+
+def _between(
+    cases: Sequence[Compared], tolerance: float
+) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Return each size over the next smaller one, series over series, and where these cross."""
+    series = list(by_series(cases).values())
+    pairs = [(large, small) for one in series for small, large in pairwise(one)]
+    ratios = [ratio for pair in pairs for ratio in _ratio(*pair, tolerance)]
+    crossovers = []
+    for item, other in combinations(series, 2):
+        first, second = item[0].case.series, other[0].case.series
+        alike = len(first) == len(second) and first[0] == second[0] and first[-1] == second[-1]
+        if not alike or first == second:
+            continue
+        by_size: dict[int, tuple[Any, ...]] = {}
+        for above in item:
+            for below in other:
+                if above.simulated.message_bytes == below.simulated.message_bytes:
+                    found = list(_ratio(above, below, tolerance))
+                    ratios += found
+                    by_size |= (
+                        dict.fromkeys([above.simulated.message_bytes], *found) if found else {}
+                    )
+        crossed = {}
+        for who, at in (("lab", 3), ("simulated", 4)):
+            steps = pairwise((size, ratio[at] > 1) for size, ratio in by_size.items())
+            crossed[who] = next(((a, b) for (a, up), (b, then) in steps if up != then), None)
+        if any(crossed.values()):
+            names = (", ".join(filter(None, one)) for one in (first, second))
+            crossovers.append(dict(zip(("first", "second"), names, strict=True)) | crossed)
+    return pd.DataFrame(ratios, columns=RATIO).astype({"order_ok": object}), crossovers
+
+
+def by_series(cases: Sequence[Compared]) -> dict[tuple[str, ...], list[Compared]]:
+    """Return cases that differ by size only, ascending."""
+    results: dict[tuple[str, ...], list[Compared]] = {}
+    for case in sorted(cases, key=lambda item: item.simulated.message_bytes):
+        family = re.sub(r"[-_]?\d+$", "", case.simulated.scenario)  # h3/fdr of h3/fdr-8
+        results.setdefault((*case.case.series, family), []).append(case)
+    return results
+
+
+def _ratio(above: Compared, below: Compared, tolerance: float) -> Iterator[tuple[Any, ...]]:
+    for statistic in MEANS:
+        upper, lower = above.row(statistic), below.row(statistic)
+        if upper is None or lower is None:
+            continue
+        if min(upper.lab, upper.simulated, lower.lab, lower.simulated) > 0:
+            lab, simulated = upper.lab / lower.lab, upper.simulated / lower.simulated
+            order = None if agrees(lab, 1.0, tolerance) else (lab > 1) == (simulated > 1)
+            ok = agrees(simulated, lab, tolerance)
+            yield above.name, below.name, statistic, lab, simulated, ok, order
+        return
+
+
+def baseline(cases: Sequence[Compared]) -> dict[str, Any] | None:
+    """Return how well a law does, None where no series has means of two sizes to fit it to."""
+    means = pd.DataFrame(
+        [
+            (case.case.series[:-1], case.split, case.simulated.message_bytes, row.log_error,
+             row.lab if case.case.unit == "s" else
+             case.simulated.per_message / row.lab if row.lab > 0 else math.nan, row.lab > 0)
+            for case in cases
+            if (row := case.row("mean")) is not None
+        ],
+        columns=["series", "split", "size", "own", "time", "known"],
+    )  # fmt: skip
+    stated = bool((means["split"] == "fitted").any())
+    errors = []
+    for _, group in means.groupby("series", sort=False):  # runs of one kind share a law
+        used = group[group["known"] & ((group["split"] == "fitted") | (not stated))]
+        if used["size"].nunique() < 2:
+            continue
+        law = fit_law(used["size"].tolist(), used["time"].tolist()).law
+        rest = group[group["own"].notna() & ~((group["split"] == "fitted") & stated)]
+        predicted = rest["size"].map(lambda size, law=law: seconds(law, size))
+        rest = rest.assign(naive=log_errors(predicted, rest["time"]))
+        errors.append(rest[predicted > 0])  # of times below a picosecond the law is 0
+    table = pd.concat(errors) if errors else means[:0].assign(naive=[])
+    if table.empty:
+        return None
+    own, naive = (float(table[name].abs().mean()) for name in ("own", "naive"))
+    fitted_to = "fitted" if stated else "all"
+    return {"simulated": own, "naive": naive, "cases": len(table), "fitted_to": fitted_to}
+
+
+def unit_questions(errors: Iterable[tuple[str, float]]) -> Iterator[str]:
+    """Yield a question for each metric that is off by one factor of units in all its cases.
+
+    Args:
+        errors: Of each case the metric, and the logarithm of simulated over measured.
+    """
+    by: dict[str, list[float]] = {}
+    for metric, error in errors:
+        by.setdefault(metric, []).append(error)
+    for metric, some in by.items():
+        logs = np.array(some)
+        for factor in () if np.isnan(logs).any() else FACTORS:
+            off = np.abs(np.abs(logs) - math.log(factor))
+            alike = min(logs) > 0 or max(logs) < 0
+            # one case says little of a small factor; chance makes no thousand
+            if alike and max(off) <= math.log(NEAR) and (len(logs) > 1 or factor >= 1000):
+                larger = "larger" if logs[0] > 0 else "smaller"
+                many = f"all {len(logs)} cases" if len(logs) > 1 else "the one case"
+                yield (
+                    f"is the unit right? The simulated {metric} is about {factor:,} times {larger} "
+                    f"in {many}: {FACTORS[factor]}"
+                )
+                break
 
 
 def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:

@@ -8,13 +8,12 @@ from typing import Any, Literal, NamedTuple, cast
 
 from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError, nearest
-from dvsim.evidence.headings import SIZES
 from dvsim.evidence.lab.data import NOT_STATED, SUM, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.sampled import Sampled
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.run import Run
+from dvsim.sheets.headings import SIZES
 from dvsim.table.result import Result
 
 Taken = Literal["mean", "same"]
@@ -37,7 +36,7 @@ class Matched(NamedTuple):
     missing: list[tuple[Case, str]]
 
 
-def match(results: Sequence[Run | Result], data: LabData, taken: Taken | None) -> Matched:
+def match(results: Sequence[Result], data: LabData, taken: Taken | None) -> Matched:
     """Return each case with its run.
 
     Args:
@@ -86,7 +85,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
 
 def systems_of(scenarios: Iterable[Any]) -> list[Sampled]:
     """Return the scenarios of systems, whose results are runs, among those of several kinds."""
-    return [scenario for scenario in scenarios if not kind_of(scenario).studies]
+    return [scenario for scenario in scenarios if kind_of(scenario).sampled]
 
 
 def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
@@ -121,7 +120,7 @@ def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> s
     own = own_metrics([scenario])
     if case.own_unit != own.get(case.metric):
         return f"{scenario.name} is {kind.about}, which has no {case.metric}"
-    if kind.studies:
+    if not kind.sampled:
         reason = _no_point(scenario, points_of(scenario, case), case)
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
@@ -155,20 +154,18 @@ def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | N
     return ""
 
 
-def _of(
-    result: Run | Result, case: Case, data: LabData, taken: Taken | None
-) -> Iterator[Pair | str]:
+def _of(result: Result, case: Case, data: LabData, taken: Taken | None) -> Iterator[Pair | str]:
     reason = why_not(result.scenario, case, data, taken)
     if reason:
         yield reason
         return
-    if kind_of(result.scenario).studies:
-        yield _of_study(cast("Result", result), case, taken)
+    if result.sampled:
+        yield _of_run(result, case, data, taken)
     else:
-        yield _of_run(cast("Run", result), case, data, taken)
+        yield _of_study(result, case, taken)
 
 
-def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
+def _of_run(run: Result, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
     scenario = run.scenario
     case = _as_declared(case, scenario, data)
     columns = list(scenario.probe.columns)
@@ -177,7 +174,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
     counted = declared if declared in scenario.readings else "messages"
     again = _again(case.sample, probe_sample(scenario)) if taken is None else None
-    simulated = of_run(run, case, named[:1] or columns, counted, again)
+    simulated = of_run(run, case, list(filter(None, named[:1])) or columns, counted, again)
     if simulated.model is None:
         return f"{scenario.name} is shorter than {case.sample}; give a larger scale"
     return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)

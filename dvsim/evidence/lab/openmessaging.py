@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from dvsim.errors import ScenarioError, nearest
-from dvsim.evidence.headings import Metric
 from dvsim.evidence.lab.data import About, Case, Sample
-from dvsim.evidence.sheet import text_of
-from dvsim.evidence.statistics import quantiles_of, statistics_of
+from dvsim.evidence.statistics import statistics_of
+from dvsim.sheets.headings import Metric, quantiles_of
+from dvsim.sheets.sheet import text_of
 
 INTERVAL_S = 10.0
 MS = 1e-3

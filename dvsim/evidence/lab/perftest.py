@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 
 from dvsim.errors import ScenarioError
-from dvsim.evidence.headings import Metric, statistic_of, unit_of
 from dvsim.evidence.lab.data import SUM, About, Case, Sample
-from dvsim.evidence.sheet import readings
-from dvsim.evidence.statistics import Floats, quantiles_of, statistics_of
+from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UnitError
+from dvsim.sheets.headings import Metric, quantiles_of, statistic_of, unit_of
+from dvsim.sheets.sheet import readings
 
 RESERVOIR = 1028
 SIX = "min/median/75th/95th/99th/max"

@@ -11,11 +11,11 @@ from dvsim.evidence.lab.data import About, Case, Lab, LabData
 from dvsim.evidence.lab.openmessaging import openmessaging_cases
 from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
 from dvsim.evidence.lab.tables import table_cases
-from dvsim.evidence.sheet import text_of
 from dvsim.scenario.document import read
 from dvsim.scenario.find import is_file, is_folder, nearest_beside, reference_root, why_not
 from dvsim.scenario.input_errors import in_order, validate
 from dvsim.scenario.spec import Table
+from dvsim.sheets.sheet import text_of
 
 HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"

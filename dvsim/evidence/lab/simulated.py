@@ -11,10 +11,9 @@ import numpy as np
 from dvsim.evidence.lab.data import SUM, Case, Sample
 from dvsim.evidence.statistics import Floats, statistic
 from dvsim.scenario.sampled import Column, Sampled
-from dvsim.study.run import Run
-from dvsim.study.summary import column_rates, column_samples
 from dvsim.table.estimate import Estimate, estimate
 from dvsim.table.result import Result
+from dvsim.table.samples import column_rates, column_samples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +80,7 @@ def study_sample(case: Case) -> Sample:
 
 
 def rates(
-    run: Run, labels: Sequence[str], counted: str, interval_s: float | None
+    run: Result, labels: Sequence[str], counted: str, interval_s: float | None
 ) -> tuple[list[Floats], float]:
     """Return the rates of some columns, ascending, for each replication, and counts per message.
 
@@ -94,10 +93,14 @@ def rates(
     columns = run.scenario.probe.columns
     if list(labels) == [SUM]:
         used = {number for column in columns.values() for number in column.iterations}
-        rows = run.samples[run.samples["iteration"].isin(used)]
+        rows = run.sides["samples"][run.sides["samples"]["iteration"].isin(used)]
         found = [(int(str(number)), part) for number, part in rows.groupby("replication")]
     else:
-        found = [item for label in labels for item in column_samples(run.samples, columns[label])]
+        found = [
+            item
+            for label in labels
+            for item in column_samples(run.sides["samples"], columns[label])
+        ]
     results: dict[int, list[Floats]] = {}
     counts = np.zeros(2)
     for replication, rows in found:
@@ -164,7 +167,7 @@ def in_intervals(
 
 
 def of_run(
-    run: Run, case: Case, labels: Sequence[str], counted: str, interval_s: float | None
+    run: Result, case: Case, labels: Sequence[str], counted: str, interval_s: float | None
 ) -> Simulated:
     """Return what a run of a system has beside a case."""
     sample = probe_sample(run.scenario)

@@ -101,7 +101,7 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
 def messages_through_points(scenario: Spec) -> bool:
     """Return whether messages of a size go through each point of a scenario."""
     kind = kind_of(scenario)
-    return bool(kind.messages and kind.studies)
+    return bool(kind.messages and not kind.sampled)
 
 
 def _apart(own: int, size: int) -> float:

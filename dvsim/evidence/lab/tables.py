@@ -16,9 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.evidence.headings import METRICS, SIZES, Unit, metric_of, split_heading, unit_of
 from dvsim.evidence.lab.data import About, Case, Sample, sample_of
-from dvsim.evidence.sheet import (
+from dvsim.evidence.statistics import Floats, statistics_of
+from dvsim.scenario.quantity import UNITS, UnitError
+from dvsim.sheets.headings import (
+    METRICS,
+    SIZES,
+    Unit,
+    metric_of,
+    quantiles_of,
+    split_heading,
+    unit_of,
+)
+from dvsim.sheets.sheet import (
     MISSING,
     Sheet,
     Unclear,
@@ -29,9 +39,7 @@ from dvsim.evidence.sheet import (
     rows_of,
     size_number,
 )
-from dvsim.evidence.statistics import Floats, quantiles_of, statistics_of
-from dvsim.evidence.summary import NAMES, OF_NUMBERS, Number, form_of, numbers
-from dvsim.scenario.quantity import UNITS, UnitError
+from dvsim.sheets.summary import NAMES, OF_NUMBERS, Number, form_of, numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,6 +31,7 @@ from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
 from dvsim.progress import Progress
+from dvsim.table.manifest import Emulated, Question
 from dvsim.table.result import Result
 
 SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
@@ -64,6 +65,8 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
     if emulation.clusters != CLUSTERS:
         yield Argument("clusters").fault("a scenario of kind cluster is one cluster")
     yield from emulation.hosts.faults(name, 0, 0) if emulation.hosts is not None else ()
+    if emulation.bridge is not None:
+        yield Argument("bridge").fault("a scenario of kind cluster has no bridge")
     if emulation.traces is not None:
         yield Argument("trace").fault("clients of a cluster leave none; backend sim has one")
     for point in range(len(scenario.points)):
@@ -120,12 +123,12 @@ def emulated(
     with Progress(tasks, visible=job.progress, what="runs") as shown:
         for scenario in scenarios:
             runs = []
-            downs: list[tuple[str, float, float]] = []
+            downs: list[list[Any]] = []
             for done in _runs(scenario, how.emulation, how.replications, shown, downs):
                 runs.append(done)
                 shown.done(scenario.name, 1, {})
             runs.sort(key=lambda run: (run.point, run.replication))
-            known = {"question": question[id(scenario)]} | ({"downs": downs} if downs else {})
+            known = Emulated(question=Question(**question[id(scenario)]), downs=downs)
             yield study_of(kind, scenario, job, runs, emulated=known)
 
 
@@ -134,7 +137,7 @@ def _runs(
     emulation: Emulation,
     replications: int,
     shown: Progress,
-    downs: list[tuple[str, float, float]],
+    downs: list[list[Any]],
 ) -> Iterator[Done]:
     """Yield the runs of a scenario as they are measured, size by size of the cluster.
 
@@ -156,7 +159,7 @@ def _runs(
                         seen = measured(place, asked_of(points[number]))
                     except RunFailed as error:
                         raise RunFailed(f"{scenario.name}: {error}") from error
-                    downs += seen.downs
+                    downs += map(list, seen.downs)
                     reading = Plain(metrics_of(points[number], seen), "measured")
                     yield Done(number, replication, reading, time.perf_counter() - started)
 

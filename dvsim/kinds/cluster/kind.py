@@ -48,6 +48,7 @@ class ClusterKind(PointsKind):
         ),
     }
     registry = METRICS
+    swept = ("rate_out",)
 
     def notes(self, result: Own) -> dict[int, str]:
         """Return by point why a replication of it does not settle, or what stopped publishers."""

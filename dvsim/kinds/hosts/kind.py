@@ -107,9 +107,10 @@ class MessagingKind(PointsKind):
             yield ("workload", "messages"), message
 
     registry = METRICS
+    swept = ("rate_out", "latency")
     messages = True
     sides: ClassVar[Mapping[str, Mapping[str, str]]] = {"stages": STAGE_COLUMNS}
-    work = ("events", "events/s")
+    work: ClassVar = {"events": "events/s"}
 
     def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Outcome:
         """Run the messages of a point."""

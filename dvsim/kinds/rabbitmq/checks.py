@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dvsim.errors import Fault, ScenarioError, nearest
+from dvsim.errors import Argument, Fault, ScenarioError, nearest
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
@@ -303,6 +303,8 @@ def unsuited(scenario: Scenario, emulation: Emulation) -> Iterator[Fault]:
     if scenario.system.clustered:
         message = "only backend sim has a cluster; backend emu has classic queues"
         yield Fault(scenario.name, None, "system.broker.queue", message)
+    if emulation.bridge is not None and not scenario.system.over_cards:
+        yield Argument("bridge").fault(f"{scenario.name} has no bridge: it is over TCP")
     wanted = "interval" if scenario.system.over_cards else "batch"
     if scenario.probe.kind != wanted:
         message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"

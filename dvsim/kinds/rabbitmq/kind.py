@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.contract.kind import Job, Keys, Kind, Order
+from dvsim.contract.kind import Job, Keys, Order
 from dvsim.errors import Fault
+from dvsim.kinds.points import PointsKind
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
 from dvsim.kinds.rabbitmq.size import fitted, own_scale
@@ -14,40 +16,38 @@ from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
+from dvsim.table.metrics import Metric
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
     from dvsim.emulation.trace.timeline import Timeline
+    from dvsim.kinds.rabbitmq.rows import Replicate
+    from dvsim.kinds.study import Done
     from dvsim.study.point_numbers import PointNumbers
-    from dvsim.study.run import Run
+    from dvsim.table.result import Headline, Result
+    from dvsim.table.stages import Limit
 
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
 """What a message takes to simulate, about, and what its size adds over the Data Vortex: it grows a
 little less than the size. A batch over TCP is one event whatever its size."""
 
 
-class Replicate(NamedTuple):
-    """The reading of one replication, with `busy`: the shares of stages, by name and instance."""
-
-    metrics: Mapping[str, float]
-    busy: Mapping[tuple[str, int], float]
-    fidelity: str = "cycle"
-    notes: str = ""
-
-
-class RabbitmqKind(Kind):
+class RabbitmqKind(PointsKind):
     """What is different about a system with RabbitMQ brokers."""
 
     name = "rabbitmq"
     about = "of a system"
     Spec: ClassVar[type[Spec]] = Scenario
-    emulated = True
+    emulated = sampled = True
     simulates = "sim"
-    brief_tables = ("summary",)
+    work: ClassVar = {"events": "events/s", "simulated_s": "simulated s per s"}
     messages = True
     registry = METRICS
     calibration = "dvsim.kinds.rabbitmq.calibration:calibrate"
+    text = "dvsim.kinds.rabbitmq.text:run_lines"
     figure = "dvsim.kinds.rabbitmq.page:figure_of"
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
@@ -88,62 +88,117 @@ class RabbitmqKind(Kind):
         """Yield what takes too long or too much memory."""
         return checks.extent(scenario)
 
+    @property
+    def sides(self) -> Mapping[str, Mapping[str, str]]:  # type: ignore[override]
+        """The samples."""
+        from dvsim.table.samples import SAMPLES
+
+        return {"samples": SAMPLES}
+
+    @property
+    def result(self) -> Callable[..., Result]:
+        """What makes a result of its tables; of samples that cannot be, it makes none."""
+        from dvsim.table.samples import impossible
+
+        make = super().result
+
+        def made(samples: pd.DataFrame, **known: Any) -> Result:  # noqa: ANN401
+            wrong = impossible(samples)
+            if wrong is not None:
+                raise ValueError(wrong)
+            return make(samples=samples, **known)
+
+        return made
+
     def metrics(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the rates of each column, how busy each stage is, and `BEHIND`."""
-        from dvsim.kinds.rabbitmq.point_numbers import names_of, unit_of
+        from dvsim.kinds.rabbitmq.rows import names_of, unit_of
 
         return {name: unit_of(name) for name in [*names_of(scenario), BEHIND]}
 
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a number, a statistic or a counter: none is negative."""
+        from dvsim.kinds.rabbitmq.rows import unit_of
+
+        return self.registry.get(name) or Metric(unit_of(name), signed=False)
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a statistic or of what a component counted."""
+        from dvsim.kinds.rabbitmq.rows import unit_of
+
+        return unit_of(name)
+
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Replicate:
         """Run one replication with all its iterations."""
-        from dvsim.kinds.rabbitmq.point_numbers import busy_of, point_numbers
-        from dvsim.kinds.rabbitmq.sim import Task, run_task
-        from dvsim.kinds.rabbitmq.tables import Gathered
-        from dvsim.study.summary import summary_columns
+        from dvsim.kinds.rabbitmq.rows import simulated
 
-        gathered = Gathered()
-        for number in range(1, scenario.workload.iterations + 1):
-            done = run_task(Task(scenario, seed, replication, number))
-            gathered.add(replication, number, done.iteration, done.work_s)
-        tables = gathered.tables()
-        summary = summary_columns(tables.samples, tables.counters, scenario)
-        numbers = point_numbers(scenario, summary)
-        metrics = {name: value.value for name, value in numbers.results.items()}
-        late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
-        busy = {instance: each[replication] for instance, each in busy_of(summary).items()}
-        return Replicate(metrics | {BEHIND: float(late.mean())}, busy)
+        return simulated(scenario, seed, replication)
+
+    def rows(self, runs: Sequence[Done]) -> pd.DataFrame:
+        """Return the statistics of the columns, the rate, and what components counted."""
+        from dvsim.kinds.rabbitmq.rows import table_of
+
+        return table_of(runs)
+
+    def gathered(
+        self, scenario: Scenario, seed: int, runs: Sequence[Done]
+    ) -> Mapping[str, pd.DataFrame]:
+        """Return the samples."""
+        from dvsim.kinds.rabbitmq.rows import samples_of
+
+        return {"samples": samples_of(runs)}
+
+    def wide(self, result: Result) -> pd.DataFrame:
+        """Return the few numbers that a sweep tabulates."""
+        from dvsim.kinds.rabbitmq.rows import wide
+
+        return wide(result)
+
+    def headline_at(self, result: Result, point: int, *, each: bool) -> Headline:
+        """Return its rate; with `each` that of a receiver, not of all together."""
+        from dvsim.table.result import Headline
+
+        receivers = result.scenario.system.receivers if each else 1
+        unit = "msg/s for each receiver" if each else "msg/s"
+        values = result.each(0, "delivered_rate").items()
+        rates = {number: rate / receivers for number, rate in values if not math.isnan(rate)}
+        return Headline("rate", unit, rates, signed=False)
+
+    def answer(self, result: Result) -> str:
+        """Return rate and limit, in words."""
+        from dvsim.kinds.rabbitmq.text import answer_text
+
+        return answer_text(result)
+
+    def limit(self, result: Result) -> Limit | None:
+        """Return what keeps it from being faster; None of an emulated run."""
+        from dvsim.kinds.rabbitmq.rows import limit_at
+        from dvsim.table.stages import stages_of
+
+        return limit_at(result.scenario, stages_of(result.values), result.rate.value)
 
     def values(self, metric: str, readings: Sequence[Replicate]) -> list[float]:
         """Return a metric of each replication; of several stages alike that of the busiest."""
-        from dvsim.kinds.rabbitmq.point_numbers import busiest_alike
+        from dvsim.kinds.rabbitmq.rows import busiest_alike, busy_of
 
-        busy = {
-            instance: {number: reading.busy[instance] for number, reading in enumerate(readings)}
-            for instance in readings[0].busy
-            if metric == f"busy_{instance[0]}"
-        }
-        if not busy:
+        stage = metric.removeprefix("busy_")
+        if stage == metric:
             return super().values(metric, readings)
-        (chosen,) = busiest_alike(busy).values()
-        return list(chosen.values())
+        rows = ((number, *row) for number, each in enumerate(readings) for row in each.rows)
+        most = busiest_alike(busy_of(rows))
+        return list(most[stage].values()) if stage in most else super().values(metric, readings)
 
-    def lines(self, result: Run) -> Iterator[Any]:
-        """Yield a result as people read it."""
-        from dvsim.kinds.rabbitmq.text import run_lines
-
-        return run_lines(result)
-
-    def answers(self, results: Sequence[Run]) -> Iterator[Any]:
+    def answers(self, results: Sequence[Result]) -> Iterator[Any]:
         """Yield rate and limit of a run, or the table of several."""
         from dvsim.kinds.rabbitmq.text import answer_lines, table_lines
 
         return answer_lines(results[0]) if len(results) == 1 else table_lines(results)
 
-    def fidelity(self, result: Run) -> str | None:
+    def fidelity(self, result: Result) -> str | None:
         """Return that of the fabric, and how good it is; None without a fabric."""
         from dvsim.kinds.rabbitmq.text import fabric_text
 
-        return fabric_text(result.counters)
+        return fabric_text(result.values)
 
     def trace(self, scenario: Scenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first iteration."""
@@ -165,11 +220,13 @@ class RabbitmqKind(Kind):
         size_s = SIZE_S * work.message_bytes**GROWTH if scenario.system.over_cards else 0.0
         return work.messages * work.iterations * (MESSAGE_S + size_s)
 
-    def made(self, scenarios: Sequence[Scenario], job: Job) -> Generator[Run, None, None]:
-        """Simulate or emulate scenarios and yield the run of each; otherwise as `Kind.made`."""
-        from dvsim.kinds.rabbitmq.run import emulated, simulated
+    def made(self, scenarios: Sequence[Scenario], job: Job) -> Generator[Result, None, None]:
+        """Simulate or emulate scenarios and yield the result of each; otherwise as `Kind.made`."""
+        if job.how.emulation is None:
+            return super().made(scenarios, job)
+        from dvsim.kinds.rabbitmq.emu import emulated
 
-        return (simulated if job.how.emulation is None else emulated)(scenarios, job)
+        return emulated(self, scenarios, job)
 
     def unsuited(self, scenario: Scenario, emulation: Any) -> Iterator[Fault]:  # noqa: ANN401
         """Yield a cluster, another probe than that of the harness, too few messages or cards."""
@@ -186,38 +243,13 @@ class RabbitmqKind(Kind):
         sized = scenario.scaled(own_scale(scenario) if scale is None else scale)
         return fitted(sized) if sized.workload.messages < scenario.workload.messages else sized
 
-    @property
-    def tables(self) -> Mapping[str, Mapping[str, str]]:
-        """Samples, and the summary with the counters."""
-        from dvsim.study.samples import SAMPLE_COLUMNS
-        from dvsim.study.summary import SUMMARY_COLUMNS
-
-        return {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
-
-    def kept(self, result: Run) -> Mapping[str, Any]:
-        """Return samples and summary, both checked."""
-        from dvsim.study.samples import check_counters, check_samples
-
-        check_counters(result.counters)
-        return {"samples": check_samples(result.samples), "summary": result.summary_columns}
-
-    @property
-    def result(self) -> Callable[..., Run]:
-        """What makes a run of its tables."""
-        from dvsim.study.run import of_tables
-
-        return of_tables
-
-    def brief(self, result: Run) -> Mapping[str, Any]:
-        """Return the summary."""
-        return {"summary": result.summary_columns}
-
     def point_numbers(self, scenario: Scenario, tables: Mapping[str, Any]) -> list[PointNumbers]:
         """Return the numbers of its only point."""
-        from dvsim.kinds.rabbitmq.point_numbers import point_numbers
+        from dvsim.kinds.rabbitmq.rows import numbers
 
-        summary = tables["summary"]
-        return [point_numbers(scenario, {name: list(summary[name]) for name in summary})]
+        return [numbers(scenario, tables["values"])]
+
+    headline = first = property(lambda self: self.shown)  # of columns there are any
 
 
 KIND = RabbitmqKind()

@@ -13,41 +13,41 @@ from dvsim.table.metrics import Metric, unsigned
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dvsim.study.run import Run
+    from dvsim.table.result import Result
 
 BEHIND = "behind"
 """How late the last messages of an open loop are, in seconds; it grows beyond saturation."""
 
 
-def _counter(run: Run, component: str, metric: str) -> pd.Series[float]:
-    table = run.counters
+def _counter(run: Result, component: str, metric: str) -> pd.Series[float]:
+    table = run.values
     rows = table[(table["component"] == component) & (table["metric"] == metric)]
     return rows.groupby(["replication", "iteration", "instance"])["value"].sum()
 
 
-def _mean(component: str, metric: str) -> Callable[[Run], float]:
+def _mean(component: str, metric: str) -> Callable[[Result], float]:
     return lambda run: float(_counter(run, component, metric).mean())
 
 
-def _overruns(run: Run) -> float:
+def _overruns(run: Result) -> float:
     windows = _counter(run, "card", "windows").sum()
     return float(_counter(run, "card", "overruns").sum() / windows) if windows else float("nan")
 
 
-def _empty(run: Run) -> float:
-    return float((run.samples["pieces"] == 0).mean())
+def _empty(run: Result) -> float:
+    return float((run.sides["samples"]["pieces"] == 0).mean())
 
 
-def _port(run: Run) -> float:
+def _port(run: Result) -> float:
     several = _counter(run, "source", "utilisation")
     return float((_counter(run, "fabric", "utilisation") if several.empty else several).mean())
 
 
-def _peak(run: Run) -> float:
+def _peak(run: Result) -> float:
     return float(_counter(run, "card", "sram_peak_bytes").max())
 
 
-def _paged(run: Run) -> float:
+def _paged(run: Result) -> float:
     paged = _counter(run, "broker", "paged_bytes")
     return float(paged.groupby(level=["replication", "iteration"]).sum().mean())
 

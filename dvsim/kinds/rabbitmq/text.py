@@ -17,32 +17,43 @@ from dvsim.scenario.units import format_value
 from dvsim.study.changes import Changes, changes_of, of_published_system, titled
 from dvsim.study.emulated_text import cost_text, made_text
 from dvsim.study.number_text import amount_text, estimate_texts
-from dvsim.study.run import Run
-from dvsim.study.stages import stages_of
-from dvsim.study.summary import STATISTICS
 from dvsim.study.table import Table
 from dvsim.study.transports import contest_text, contests
+from dvsim.table.estimate import Estimate
+from dvsim.table.result import Result
+from dvsim.table.samples import STATISTICS
+from dvsim.table.stages import stages_of
 
 INDENT = "  "
+NOTHING = Estimate(math.nan, math.nan, math.nan)
 
 
-def answer_lines(run: Run) -> Iterator[str]:
+def answer_lines(run: Result) -> Iterator[str]:
     """Yield what one run gives: its rate and limit first, then what was asked."""
     changes = changes_of(run.scenario)
     yield titled(run.scenario)
-    yield f"{INDENT}{run.answer}"
+    yield f"{INDENT}{answer_text(run)}"
     yield from (f"{INDENT}{line}" for line in question_lines(run, changes))
     if run.backend == "emu":
-        yield f"{INDENT}{cost_text(run.counters)}"
+        yield f"{INDENT}{cost_text(run.values)}"
     if run.folder is not None:
         yield f"{INDENT}kept in {run.folder}"
 
 
-def question_lines(run: Run, changes: Changes) -> Iterator[str]:
+def answer_text(run: Result) -> str:
+    """Return the rate of a run and what limits it, in words."""
+    if not run.headline().values:
+        return "nothing was delivered"
+    payload = amount_text(run.amount("payload_rate").value, unit="B/s")
+    limit = "" if run.limit is None else f". Limit: {run.limit}"
+    return f"{run.rate}, {payload} (all receivers){limit}"
+
+
+def question_lines(run: Result, changes: Changes) -> Iterator[str]:
     """Yield what was run, and what the interval is of."""
     work = run.scenario.workload
-    if run.backend == "emu":
-        yield made_text(run.manifest)
+    if run.manifest.emulated is not None:
+        yield made_text(run.manifest.emulated)
     scaled = abs(changes.length - 1) > 1e-3 and run.backend != "emu"
     size = format_value(work.message_bytes, "size")
     part = f", {changes.length:.3g} of what {changes.base.name} sends" if scaled else ""
@@ -52,14 +63,14 @@ def question_lines(run: Run, changes: Changes) -> Iterator[str]:
     )
 
 
-def meaning_text(run: Run) -> str:
+def meaning_text(run: Result) -> str:
     """Return how many replications there are, and what they say."""
     if run.replications > 1:
         return f"{run.replications} replications, ± is their 95 % interval"
     return "1 replication, which says nothing about the spread between runs"
 
 
-def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
+def table_lines(runs: Sequence[Result]) -> Iterator[str | Table]:
     """Yield several runs as one table, and what it says where both transports are in it."""
     pairs = contests(runs)
     first = runs[0]
@@ -78,9 +89,9 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
     rows = []
     for run in runs:
         value, half = estimate_texts(run.rate.value, run.rate.half)
-        row = [changes_of(run.scenario).name + ", emulated" * (run.backend == "emu")]
+        row = [changes_of(run.scenario).name + run.manifest.emulated_text]
         row += [format_value(run.scenario.workload.message_bytes, "size"), value, half or "-"]
-        row.append(amount_text(run.payload_rate.value, unit="B/s"))
+        row.append(amount_text(run.amount("payload_rate").value, unit="B/s"))
         if pairs:
             ratio = ratios.get(id(run))
             row.append("" if ratio is None else ratio.text())
@@ -93,7 +104,7 @@ def table_lines(runs: Sequence[Run]) -> Iterator[str | Table]:
         yield f"{INDENT}kept in {os.path.commonpath(folders)}"
 
 
-def run_lines(run: Run) -> Iterator[str | Table]:
+def run_lines(run: Result) -> Iterator[str | Table]:
     """Yield a run: its answer, its columns, how busy each stage was, and what the fabric was."""
     yield from answer_lines(run)
     if "pieces" in run.scenario.readings:
@@ -105,17 +116,13 @@ def run_lines(run: Run) -> Iterator[str | Table]:
     yield from stage_lines(run)
 
 
-def column_table(run: Run) -> Table:
+def column_table(run: Result) -> Table:
     """Return the table of one run.
 
     Each column has the mean over replications, half of its 95 % interval (a dash if it has none),
     and the published value where there is one, of a system that was not changed.
     """
     reading = run.scenario.readings[0]
-    table = run.estimates()
-    keys = zip(table["column"], table["reading"], table["statistic"], strict=True)
-    values = zip(table["value"].tolist(), table["high"].tolist(), strict=True)
-    cells = dict(zip(keys, values, strict=True))
     labels = list(run.scenario.probe.columns)
     same = of_published_system(run.scenario)
     paper = {label: published(run.scenario, label) if same else {} for label in labels}
@@ -131,8 +138,8 @@ def column_table(run: Run) -> Table:
     for name, counted, statistic in statistics:
         row = [name]
         for label in labels:
-            value, high = cells.get((label, counted, statistic), (math.nan, math.nan))
-            text, spread = estimate_texts(value, high - value)
+            known = run.by_metric.get((label, 0, f"{counted}.{statistic}"), NOTHING)
+            text, spread = estimate_texts(known.value, known.half)
             row += [text, spread or "-"]
             if paper[label]:
                 printed = paper[label].get(name)
@@ -142,16 +149,16 @@ def column_table(run: Run) -> Table:
     return Table(head, rows, right, groups=groups)
 
 
-def stage_lines(run: Run) -> Iterator[str]:
+def stage_lines(run: Result) -> Iterator[str]:
     """Yield how busy each kind of stage was, in the order of the path, and what the fabric was.
 
     Nothing of an emulated run, whose answer says what each message cost.
     """
     if run.backend == "emu":
         return
-    shares = (f"{stage.text} {stage.utilisation:.1%}" for stage in stages_of(run.counters))
+    shares = (f"{stage.text} {stage.utilisation:.1%}" for stage in stages_of(run.values))
     yield f"{INDENT}busy: {', '.join(shares)}"
-    fabric = fabric_text(run.counters)
+    fabric = fabric_text(run.values)
     if fabric is not None:
         yield f"{INDENT}fabric: {fabric}"
 

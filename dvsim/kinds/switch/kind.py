@@ -134,9 +134,10 @@ class SwitchKind(PointsKind):
                 yield key_path, "'butterfly' has no queues; use injection 'drop'"
 
     registry = METRICS
+    swept = ("throughput", "mean_latency")
     text = "dvsim.kinds.switch.text:study_lines"
     sides = SIDES
-    work = ("node_updates", "node updates/s")
+    work: ClassVar = {"node_updates": "node updates/s"}
 
     def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
         """Run the switch or network."""
@@ -208,11 +209,11 @@ class SwitchKind(PointsKind):
             return [(0.99, "99 %: published for five idle angles to one")]  # some angles are idle
         return []
 
-    def known(self, scenario: SwitchScenario) -> dict[str, Any]:
+    def slot_ps(self, scenario: SwitchScenario) -> int | None:
         """Return how long a slot is."""
         from dvsim.kinds.switch.model import slot_of
 
-        return {"slot_ps": slot_of(scenario)}
+        return slot_of(scenario)
 
     def untraceable(self, scenario: SwitchScenario) -> str | None:
         """Return why nothing of a switch is recorded."""

@@ -33,7 +33,7 @@ def study_lines(study: Result) -> Iterator[str | Table]:
     slots = sorted({scenario.at(point).get("slots") for point in range(len(scenario.points))})
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
     yield from question_lines(study, f"{shown} slots")
-    keys = matching_keys([PointKeys.of(study.scenario)])
+    keys = matching_keys([PointKeys.of(study)])
     head, *rows = _rows(study, keys)
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=_groups(head, keys))
     for number, note in study.notes().items():

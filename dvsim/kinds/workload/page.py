@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ from dvsim.kinds.workload.check import IDLE
 from dvsim.kinds.workload.graph import CALC, SEND
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.kinds.workload.text import answer
-from dvsim.report.blocks import Page, Section, commands, tables
-from dvsim.report.blocks import answer as answered
-from dvsim.report.drawing import (
+from dvsim.study.number_text import amount_text
+from dvsim.study.table import Cell, Table, number, table_of
+from dvsim.view.blocks import Page, Section, commands, tables
+from dvsim.view.blocks import answer as answered
+from dvsim.view.figure import (
     BLUE,
     GREEN,
     ORANGE,
@@ -21,18 +23,16 @@ from dvsim.report.drawing import (
     SKY,
     VERMILION,
     YELLOW,
-    Drawing,
+    Axis,
+    Figure,
     Floats,
-    layout,
-    scatter,
-    tall,
+    bars,
+    frame_of,
+    lines,
+    reading,
 )
-from dvsim.study.number_text import amount_text
-from dvsim.study.table import Cell, Table, number, table_of
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
-SPENT = ("computing", "sending", "taking messages", "waiting")
-STACKED = {"barmode": "stack"}
 US = 1e-6  # of a picosecond
 MOST_SAID = 8  # ranks that are named in the words of a figure
 
@@ -51,56 +51,48 @@ def replay_page(replays: Sequence[Replay], command: str) -> Page:
         f"{first.graph.name}: {first.graph.ranks:,} ranks",
         [
             Section("answer", "The answer", answered(lines)),
-            Section("fabrics", "Fabrics", [parts_drawing(replays), _fabrics(replays)]),
-            Section("ranks", "Ranks", [finish_drawing(replays), spent_drawing(first)]),
-            Section("messages", "Messages", [sizes_drawing(first), *tables(skipped)]),
+            Section("fabrics", "Fabrics", [parts_figure(replays), _fabrics(replays)]),
+            Section("ranks", "Ranks", [finish_figure(replays), spent_figure(first)]),
+            Section("messages", "Messages", [sizes_figure(first), *tables(skipped)]),
             Section("origin", "Where it comes from", [_origin(replays), *commands([command])]),
         ],
     )
 
 
-def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> list[dict[str, Any]]:
-    return [
-        {"type": "bar", "name": row, "x": list(x), "y": [float(value) for value in values],
-         "marker": {"color": COLOURS[index % len(COLOURS)]}}
-        for index, (row, values) in enumerate(rows.items())
-    ]  # fmt: skip
+def _bars(name: str, title: str, x: Axis, y: str, rows: list[dict[str, Any]], words: str) -> Figure:
+    pieces = list(dict.fromkeys(row["line"] for row in rows))
+    palette = {piece: COLOURS[at % len(COLOURS)] for at, piece in enumerate(pieces)}
+    frame = frame_of(row | {"colour": palette[row["line"]]} for row in rows)
+    heads = {"line": "part", "x": x.title or "what", "y": y}
+    chart = bars(frame, x, Axis(y))
+    return Figure(name, title, frame, chart, reading(name), words, heads)
 
 
-def parts_drawing(replays: Sequence[Replay]) -> Drawing:
+def parts_figure(replays: Sequence[Replay]) -> Figure:
     """Draw what the time to solution is spent on, over each fabric."""
-    names = [replay.fabric.name for replay in replays]
-    rows = {part: [replay.parts[part] * US for replay in replays] for part in PARTS}
-    described = "; ".join(
-        f"{name}: " + ", ".join(f"{part} {amount_text(rows[part][at] * 1e-6, unit='s')}"
-                                for part in PARTS if rows[part][at])
-        for at, name in enumerate(names)
-    )  # fmt: skip
-    return Drawing(
-        "parts",
-        "What the time is spent on",
-        f"Parts of the time to solution. {described}.",
-        "A bar is the time until the last rank is done, split along the critical path: back from "
-        "the last operation through what each waited for. Contention is a message that waits for "
-        "others; wait is a rank that waits for its own other work.",
-        _bars(names, rows),
-        layout(tall(len(PARTS)), {}, {"title": "us"}) | STACKED,
-    )
-
-
-def finish_drawing(replays: Sequence[Replay]) -> Drawing:
-    """Draw when each rank is done, over each fabric."""
-    traces = [
-        scatter(
-            replay.fabric.name,
-            range(replay.graph.ranks),
-            (replay.finish_ps * US).tolist(),
-            "lines+markers",
-            marker={"size": 4},
-            line={"width": 1, "color": COLOURS[index % len(COLOURS)]},
-        )
-        for index, replay in enumerate(replays)
+    rows = [
+        {"line": part, "x": replay.fabric.name, "y": replay.parts[part] * US}
+        for part in PARTS
+        for replay in replays
     ]
+    described = "; ".join(
+        f"{replay.fabric.name}: " + ", ".join(
+            f"{part} {amount_text(replay.parts[part] * 1e-12, unit='s')}"
+            for part in PARTS if replay.parts[part]
+        )
+        for replay in replays
+    )  # fmt: skip
+    words = f"Parts of the time to solution. {described}."
+    return _bars("parts", "What the time is spent on", Axis("", "names"), "us", rows, words)
+
+
+def finish_figure(replays: Sequence[Replay]) -> Figure:
+    """Draw when each rank is done, over each fabric."""
+    frame = frame_of(
+        {"line": replay.fabric.name, "x": rank, "y": end, "colour": COLOURS[at % len(COLOURS)]}
+        for at, replay in enumerate(replays)
+        for rank, end in enumerate((replay.finish_ps * US).tolist())
+    )
     described = "; ".join(
         f"{replay.fabric.name}: rank {int(replay.finish_ps.argmin())} first, after "
         f"{amount_text(float(replay.finish_ps.min()) * 1e-12, unit='s')}, rank "
@@ -108,15 +100,11 @@ def finish_drawing(replays: Sequence[Replay]) -> Drawing:
         f"{amount_text(float(replay.finish_ps.max()) * 1e-12, unit='s')}"
         for replay in replays
     )
-    looks = layout(tall(len(replays)), {"title": "rank"}, {"title": "us", "rangemode": "tozero"})
-    return Drawing(
-        "finish",
-        "When each rank is done",
-        f"Finish times of {replays[0].graph.ranks:,} ranks. {described}.",
-        "A line that is level has ranks that end together. The last one is the time to solution.",
-        traces,
-        looks,
-    )
+    words = f"Finish times of {replays[0].graph.ranks:,} ranks. {described}."
+    chart = lines(frame, Axis("rank", form="d"), Axis("us", zero=True), marks=len(frame) < 400)
+    heads = {"line": "fabric", "x": "rank", "y": "us"}
+    title = "When each rank is done"
+    return Figure("finish", title, frame, chart, reading("finish"), words, heads)
 
 
 def spent_of(replay: Replay) -> dict[str, Floats]:
@@ -146,25 +134,23 @@ def spent_of(replay: Replay) -> dict[str, Floats]:
     return parts | {"waiting": np.maximum(0.0, waiting)}
 
 
-def spent_drawing(replay: Replay) -> Drawing:
+def spent_figure(replay: Replay) -> Figure:
     """Draw what each rank does over the first fabric."""
-    rows = spent_of(replay)
-    worst = np.argsort(-rows["waiting"], kind="stable")[:MOST_SAID].tolist()
-    described = ", ".join(f"rank {rank} {amount_text(rows['waiting'][rank] * 1e-6, unit='s')}"
+    spent = spent_of(replay)
+    worst = np.argsort(-spent["waiting"], kind="stable")[:MOST_SAID].tolist()
+    described = ", ".join(f"rank {rank} {amount_text(spent['waiting'][rank] * 1e-6, unit='s')}"
                      for rank in worst)  # fmt: skip
-    looks = layout(tall(len(SPENT)), {"title": "rank"}, {"title": "us"})
-    return Drawing(
-        "spent",
-        f"What each rank does over {replay.fabric.name}",
-        f"Computing, sending, taking messages and waiting. Longest waits: {described}.",
-        "A bar is the time until the rank is done. Sending and taking messages are its "
-        "processor's; waiting is what is left.",
-        _bars(range(replay.graph.ranks), rows),
-        looks | STACKED | {"bargap": 0.05},
-    )
+    rows = [
+        {"line": part, "x": rank, "y": value}
+        for part, values in spent.items()
+        for rank, value in enumerate(values.tolist())
+    ]
+    words = f"Computing, sending, taking messages and waiting. Longest waits: {described}."
+    title = f"What each rank does over {replay.fabric.name}"
+    return _bars("spent", title, Axis("rank"), "us", rows, words)
 
 
-def sizes_drawing(replay: Replay) -> Drawing:
+def sizes_figure(replay: Replay) -> Figure:
     """Draw how many messages there are of each size, in powers of two."""
     graph = replay.graph
     sizes = graph.size[graph.kind == SEND]
@@ -174,16 +160,12 @@ def sizes_drawing(replay: Replay) -> Drawing:
     names = [f"≤ {amount_text(float(2**power), unit='B')}" for power in present]
     described = ", ".join(f"{counts[power]:,} of {name}"
                      for power, name in zip(present, names, strict=True))  # fmt: skip
-    rows = {"messages": [float(counts[power]) for power in present]}
-    looks = layout(300, {"type": "category"}, {"title": "messages"})
-    return Drawing(
-        "sizes",
-        "Sizes of messages",
-        f"{sizes.size:,} messages, with those that collectives became: {described or 'none'}.",
-        "Each bar has the messages of up to so many bytes, and more than the bar before it.",
-        _bars(names, rows),
-        looks | STACKED,
-    )
+    words = f"{sizes.size:,} messages, with those that collectives became: {described or 'none'}."
+    rows = [
+        {"line": "messages", "x": name, "y": float(counts[power])}
+        for power, name in zip(present, names, strict=True)
+    ]
+    return _bars("sizes", "Sizes of messages", Axis("size", "names"), "messages", rows, words)
 
 
 def _fabrics(replays: Sequence[Replay]) -> Table:

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import io
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import MADE, Output, json_option, page_option, typed_text
-from dvsim.cli.terminal import complain, say, tell
+from dvsim.cli.options import MADE, Output, json_option, page_option
+from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import Argument, ScenarioError
+
+NUMBERS = {
+    "time_ns": "ns",
+    "traced_ns": "ns",
+    "ranks": "1",
+    "operations": "1",
+    "messages": "1",
+    "bytes": "B",
+    "collective_messages": "1",
+    "collective_bytes": "B",
+    "lost_words": "1",
+    "repeated_messages": "1",
+}
+"""What a replay counts, with units."""
 
 if TYPE_CHECKING:
     from dvsim.kinds.workload.replay import Replay
+    from dvsim.table.reply import Reply
 
 
 @click.command()
@@ -106,7 +121,7 @@ def replay(
     """Replay a traced program over other networks: how long it takes, and where the time goes.
 
     TRACE is a file, a folder or a tar of either, in any format of docs/workload-formats.md. All
-    fabrics are compared with the first. --json gives one object for one fabric, a list for several.
+    fabrics are compared with the first. With --json each fabric is a point.
 
     Example: dvsim replay program.goal --fabric dv,fdr,loggops --set S=16KiB
     """
@@ -137,12 +152,11 @@ def replay(
         _write(page, replayed[0])
     if report is not None:
         from dvsim.kinds.workload.page import replay_page
-        from dvsim.report.html import write
+        from dvsim.view.html import write
 
         write(report, replay_page(replayed, typed_text()))
     if as_json:
-        plain = [replay.plain() for replay in replayed]
-        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
+        say_json(_reply(replayed))
         return
     tell(answer(replayed), indent=2)
     if matrix:
@@ -153,6 +167,31 @@ def replay(
         say(f"  report: {report}")
     if page is not None:
         say(f"  timeline of {replayed[0].fabric.name} in {page}")
+
+
+def _reply(replayed: Sequence[Replay]) -> Reply:
+    from dvsim.table.reply import Reply, against
+
+    ranks: list[dict[str, Any]] = []
+    found, base = Reply.of(ranks=ranks), None
+    for replay in replayed:
+        told = replay.plain()
+        numbers = {("", name): told.pop(name) for name in NUMBERS}
+        numbers |= {("parts", name): value for name, value in told.pop("parts_ns").items()}
+        numbers |= {("skipped", name): value for name, value in told.pop("skipped").items()}
+        error = told.pop("flow_error") or {}
+        numbers |= {("flow_error", name): value for name, value in error.items()}
+        ends = told.pop("finish_ns")
+        point = found.at("sim", told, scenario=told.pop("trace"), kind="workload")
+        ranks += [{"point": point, "rank": n, "ns": ns} for n, ns in enumerate(ends)]
+        for (component, name), value in numbers.items():
+            unit = "ns" if component == "parts" else NUMBERS.get(name, "1")
+            metric = name.removesuffix("_ns")
+            row = found.add(point, metric, value, component=component, n=1, unit=unit)
+            if name == "time_ns" and base is not None:
+                against(row, base, "ratio", replay.time_ns / replayed[0].time_ns)
+            base = row if base is None else base
+    return found
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
 from collections.abc import (
@@ -37,21 +36,20 @@ from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
 from dvsim.study.execute import Executor, simulate
-from dvsim.study.folder import (
-    SCENARIO,
-    another,
-    broken,
-    is_there,
-    keep_many,
-    read_checked,
-    read_manifest,
-)
-from dvsim.study.parquet import from_parquet
+from dvsim.study.folder import keep_many
 from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import PILOT, needed, pilot_seed
-from dvsim.study.store import contents_of, find_kept, first_of, folder_of, joined
+from dvsim.study.store import (
+    contents_of,
+    find_kept,
+    first_of,
+    folder_of,
+    joined,
+    kept_tables,
+)
 from dvsim.study.sweeps.grid import PLAIN, Point, number_of, setting_of
+from dvsim.table.manifest import Manifest, broken
 
 VARY = Argument("vary")
 MANY = 5_000  # points that take some seconds to be checked
@@ -64,7 +62,6 @@ class PointTrial:
     number: int  # of the point, from 0
     scenario: Spec  # resolved and scaled
     folder: str  # of its run, below the root of runs, with ``/``
-    digest: str  # SHA-256 of the scenario as its runs keep it
     # How many replications it gets; None of one whose pilot is still to be run.
     times: int | None = None
     begun: Any = None  # the run of fewer replications that is kept
@@ -130,8 +127,7 @@ def trials_of(
                 continue
             text = to_toml(scenario)
             folder = folder_of(how, Path(), scenario, text).as_posix()
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            trials.append(PointTrial(number, scenario, folder, digest))
+            trials.append(PointTrial(number, scenario, folder))
     if first is not None and all(isinstance(trial, Refused) for trial in trials):
         raise first
     return trials
@@ -213,39 +209,22 @@ def times_of(scenario: Spec, pilot: Sequence[PointNumbers], precision: float) ->
 
 
 def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
-    """Return the numbers of the first replications of a kept point, None if not all are there.
-
-    The scenario is compared by its bytes, which is as good as reading it and much quicker.
-    """
+    """Return the numbers of the first replications of a kept point, None if not all are there."""
     scenario, folder = trial.scenario, root / trial.folder
     if how.pilot:
         folder = folder_of(how, root, scenario)
     kind = kind_of(scenario)
-    if not is_there(folder):
+    found = kept_tables(folder, how, scenario, kind.brief_tables)
+    if found is None or found[0].replications < how.replications:
         return None
-    manifest = read_manifest(folder)
-    same = manifest["files"].get(SCENARIO, {}).get("sha256") == trial.digest
-    identity = (manifest.get("version"), manifest.get("seed"))
-    if not same or identity != (kind.version(how), how.seed):
-        raise another(folder)
-    for name in manifest["files"]:
-        if not (folder / name).is_file():
-            raise broken(folder, f"{name} is missing")
-    if manifest["replications"] < how.replications:
-        return None
-    tables = {}
-    for name in kind.brief_tables:
-        data = read_checked(folder, f"{name}.parquet", manifest)
-        try:
-            table = from_parquet(data, kind.tables[name])
-        except ValueError as error:
-            raise broken(folder, f"{name}.parquet: {error}") from error
-        tables[name] = table[table["replication"] <= how.replications]
+    tables = {
+        name: table[table["replication"] <= how.replications] for name, table in found[1].items()
+    }
     try:
         numbers: list[PointNumbers] = kind.point_numbers(scenario, tables)
-        return numbers
     except KeyError as error:
         raise broken(folder, f"{', '.join(tables)}: {error}") from error
+    return numbers
 
 
 def find(root: Path, trial: PointTrial, how: How, precision: float | None) -> Outcome | PointTrial:
@@ -301,7 +280,7 @@ class Kept(NamedTuple):
 
     folder: str
     contents: Mapping[str, bytes]
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
 
 class Done(NamedTuple):

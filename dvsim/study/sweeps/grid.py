@@ -1,4 +1,15 @@
-"""The points of a sweep: values and ranges of keys, zips, conditions and samples."""
+"""The points of a sweep: values and ranges of keys, zips, conditions and samples.
+
+=========================  ===================================================
+``KEY=a,b,c``              these values; text or numbers, with units
+``KEY=lo..hi*factor``      from `lo` up to `hi`, each `factor` times the last
+``KEY=lo..hi+step``        from `lo` up to `hi`, in steps
+``KEY=lo..hi/n``           `n` values evenly over the logarithm, ends included
+``KEY=lo..hi``             all between, for samples and sensitivities
+=========================  ===================================================
+
+Lists and ranges mix: ``8..128*2,1 KiB``. A text with a comma in it stands in quotes or brackets.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, product
-from math import exp, log, log1p
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +34,8 @@ from dvsim.scenario.override import Override, Setting, read_python, read_value
 from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, read, show
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
-from dvsim.scenario.units import Dimension, Law, format_value
+from dvsim.scenario.units import Law, format_value
 from dvsim.study.arguments import check_asked
-
-# Values as they are typed, as numbers that can be compared and drawn, and back.
-#
-# A size becomes bytes, a time seconds, a rate bytes per second; a number without a unit stays what
-# it is. Everything else, such as the name of a card, is a text.
 
 BASES: dict[str, tuple[str, int]] = {"size": ("B", 1), "time": ("s", 10**12), "rate": ("B/s", 1)}
 """By dimension: the unit of the number, and how many of dvsim's own base unit it has."""
@@ -38,15 +43,23 @@ BASES: dict[str, tuple[str, int]] = {"size": ("B", 1), "time": ("s", 10**12), "r
 PLAIN = "1"
 _PLAIN = re.compile(rf"\s*{NUMBER}\s*")
 LARGEST = 10**300  # number of all that are told from texts; floats hold a little more
-_DIGITS = 6  # of a value that nobody typed
+MOST = 1_000_000  # points of a sweep
+MOST_VALUES = 100_000  # values of one range
+BITS = 200  # of a value within a range
+DIGITS = 4  # of a value between two ends
+WEAK = ("unverified", "assumed")
+SAMPLE = Advice("take a sample with ", Argument("sample"), " sobol:64")
+HELP = "write KEY=a,b,c or KEY=lo..hi*factor, lo..hi+step, lo..hi/n"
+_RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+?)(?:(?P<sign>[*+/])(?P<step>[^*+/]+))?")
+_RATE_RANGE = re.compile(r"(?P<low>.+?/s)\s*\.\.(?P<high>.+?/s)\s*(?:(?P<sign>[*+/])(?P<step>.+))?")
+_PARTS = re.compile(r"\"[^\"]*\"?|'[^']*'?|[\[{(\]})]|,|[^\"'\[{(\]}),]+")
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number in the unit of its dimension."""
+class Number(NamedTuple):
+    """A number in the unit of its dimension: ``size``, ``time``, ``rate``, or none."""
 
     value: Fraction  # exact
-    dimension: str = ""  # ``size``, ``time``, ``rate``, or empty for a plain number
+    dimension: str = ""
 
     @property
     def unit(self) -> str:
@@ -81,8 +94,8 @@ def number_of(text: str) -> Number | None:
     number: Number | None = None
     if _PLAIN.fullmatch(stripped.replace("_", "")):
         number = Number(Fraction(stripped.replace("_", "").strip()))
+    unit = re.sub(rf"^\s*{NUMBER}\s*", "", stripped)
     for dimension, (_, size) in BASES.items():
-        unit = re.sub(rf"^\s*{NUMBER}\s*", "", stripped)
         if unit in UNITS[dimension]:
             try:
                 number = Number(read(stripped, dimension) / size, dimension)
@@ -104,40 +117,16 @@ def text_of(number: Number, *, whole: bool) -> str:
     >>> text_of(Number(Fraction(1, 3)), whole=False), text_of(Number(Fraction(7, 3)), whole=True)
     ('0.333333', '2')
     """
-    if number.dimension in ("size", "time"):
-        base = round(number.value * BASES[number.dimension][1])
-        dimension: Dimension = "size" if number.dimension == "size" else "time"
-        return format_value(base, dimension)
-    if number.dimension == "rate":
-        return format_value(float(f"{float(number.value):.{_DIGITS}g}"), "rate")
-    if whole or number.value.denominator == 1:
-        return str(round(number.value))
-    return f"{float(number.value):.{_DIGITS}g}"
+    value, dimension = number
+    match dimension:
+        case "size" | "time":
+            return format_value(round(value * BASES[dimension][1]), dimension)
+        case "rate":
+            return format_value(float(f"{float(value):.6g}"), "rate")
+    return str(round(value)) if whole or value.denominator == 1 else f"{float(value):.6g}"
 
 
-# ``KEY=VALUES``: the values of one key.
-#
-# =========================  ===================================================
-# ``a,b,c``                  these values; text or numbers, with units
-# ``lo..hi*factor``          from `lo` up to `hi`, each `factor` times the last
-# ``lo..hi+step``            from `lo` up to `hi`, in steps
-# ``lo..hi/n``               `n` values evenly over the logarithm, ends included
-# ``lo..hi``                 all between, for samples and sensitivities
-# =========================  ===================================================
-#
-# Lists and ranges mix: ``8..128*2,1 KiB``. A text with a comma in it stands in quotes or brackets.
-
-MOST_VALUES = 100_000  # values of one range
-BITS = 200  # of a value within a range
-DIGITS = 4  # of a value between two ends
-SAMPLE = Advice("take a sample with ", Argument("sample"), " sobol:64")
-HELP = "write KEY=a,b,c or KEY=lo..hi*factor, lo..hi+step, lo..hi/n"
-_RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+?)(?:(?P<sign>[*+/])(?P<step>[^*+/]+))?")
-_RATE_RANGE = re.compile(r"(?P<low>.+?/s)\s*\.\.(?P<high>.+?/s)\s*(?:(?P<sign>[*+/])(?P<step>.+))?")
-
-
-@dataclass(frozen=True)
-class Between:
+class Between(NamedTuple):
     """All values from one number to another, ends included; both are of one dimension."""
 
     low: Number
@@ -147,15 +136,16 @@ class Between:
     def at(self, share: float) -> str:
         """Return the value at a share of the way, over the logarithm where both are positive."""
         low, high = float(self.low.value), float(self.high.value)
-        value = exp(log(low) + share * (log(high) - log(low))) if low > 0 else 0.0
-        value = value if low > 0 else low + share * (high - low)
+        if low > 0:
+            value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            value = low + share * (high - low)
         near = Fraction(f"{value:.{DIGITS}g}")  # nobody typed it: it should be easy to read
         near = min(max(near, self.low.value), self.high.value)
         return text_of(Number(near, self.low.dimension), whole=self.whole)
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """A key and its values as they will be set; `between` where it is a range without steps."""
 
     key: str
@@ -164,9 +154,7 @@ class Axis:
 
     def at(self, share: float) -> str:
         """Return the value at a share from 0 to below 1 of all there is."""
-        if self.between is not None:
-            return self.between.at(share)
-        return self.values[int(share * len(self.values))]
+        return self.between.at(share) if self.between else self.values[int(share * len(self[1]))]
 
 
 def parse_axis(text: str) -> Axis:
@@ -181,10 +169,20 @@ def parse_axis(text: str) -> Axis:
     key = key.strip()
     if not equals or not key or not given.strip():
         raise _wrong(text, HELP)
-    parts = [part.strip() for part in _split(given)]
-    if len(parts) == 1 and (between := _between(key, parts[0])):
-        return Axis(key, (), between)
-    return _axis(key, (value for part in parts for value in _values(key, part)))
+    parts, depth = [""], 0
+    for token in _PARTS.findall(given):
+        depth += (token in "[{(") - (token in "]})")
+        if token == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    parts = [part.strip() for part in parts]
+    match = _range(parts[0])
+    if len(parts) == 1 and match is not None and not match["sign"]:
+        low, high = _ends(key, match)
+        whole = low.value.denominator == 1 == high.value.denominator
+        return Axis(key, (), Between(low, high, whole))
+    return _axis(key, chain.from_iterable(_values(key, part) for part in parts))
 
 
 def given_axis(key: str, values: Iterable[object]) -> Axis:
@@ -205,41 +203,16 @@ def _axis(key: str, given: Iterable[str]) -> Axis:
     return Axis(key, values)
 
 
-def _split(text: str) -> Iterator[str]:
-    depth, quote, start = 0, "", 0
-    for position, sign in enumerate(text):
-        if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "\"'":
-            quote = sign
-        elif sign in "[{(":
-            depth += 1
-        elif sign in "]})":
-            depth -= 1
-        elif sign == "," and depth == 0:
-            yield text[start:position]
-            start = position + 1
-    yield text[start:]
-
-
-def _match(part: str) -> re.Match[str] | None:
+def _range(part: str) -> re.Match[str] | None:
     if part[:1] in "\"'[{":
         return None
     return _RATE_RANGE.fullmatch(part) or _RANGE.fullmatch(part)
 
 
-def _between(key: str, part: str) -> Between | None:
-    match = _match(part)
-    if match is None or match["sign"]:
-        return None
-    low, high = _ends(key, match)
-    return Between(low, high, low.value.denominator == 1 and high.value.denominator == 1)
-
-
 def _values(key: str, part: str) -> Iterator[str]:
     if not part:
         raise _wrong(key, f"a value is empty; {HELP}")
-    match = _match(part)
+    match = _range(part)
     if match is None:
         yield part
         return
@@ -253,49 +226,38 @@ def _values(key: str, part: str) -> Iterator[str]:
         raise _wrong(key, f"'{text}' is no number; {HELP}")
     whole = low.value.denominator == 1 and (sign != "+" or step.value.denominator == 1)
     if sign == "/":
-        yield from _logarithmic(key, part, Between(low, high, whole), step)
+        number = int(step.value)
+        if step.dimension or step.value != number or not 2 <= number <= MOST_VALUES:
+            raise _wrong(key, f"'{part}': '/' takes how many values there are, 2 at least")
+        if low.value <= 0:
+            raise _wrong(key, f"'{part}': '/' goes over the logarithm, from a value above 0")
+        between = Between(low, high, whole)
+        steps = (between.at(place / (number - 1)) for place in range(number))
+        yield from dict.fromkeys(steps)  # whole numbers near each other may meet
         return
     if sign == "*" and (step.dimension or step.value <= 1 or low.value <= 0):
         raise _wrong(key, f"'{part}': a factor is a plain number above 1, from a value above 0")
     if sign == "+" and (step.dimension != low.dimension or step.value <= 0):
         raise _wrong(key, f"'{part}': a step is above 0 and in the unit of its ends")
-    if _steps(low.value, high.value, step.value, sign) > MOST_VALUES:
+    count = float((high.value - low.value) / step.value)
+    if sign == "*":
+        count = (_log(high.value) - _log(low.value)) / _log(step.value)
+    if count > MOST_VALUES:
         raise _wrong(key, f"'{part}' has more than {MOST_VALUES:,} values")
     value = low.value
     while value <= high.value:
         yield text_of(Number(value, low.dimension), whole=whole and value.denominator == 1)
         value = value * step.value if sign == "*" else value + step.value
-        value = _shortened(value)
-
-
-def _shortened(value: Fraction) -> Fraction:
-    above, below = value.numerator.bit_length(), value.denominator.bit_length()
-    if min(above, below) <= BITS:
-        return value
-    scale = 1 << max(0, BITS + below - above)
-    return Fraction(round(value * scale), scale)
-
-
-def _steps(low: Fraction, high: Fraction, step: Fraction, sign: str) -> float:
-    if sign == "+":
-        return float((high - low) / step)
-    return (_log(high) - _log(low)) / _log(step)
+        above, below = value.numerator.bit_length(), value.denominator.bit_length()
+        if min(above, below) > BITS:
+            scale = 1 << max(0, BITS + below - above)
+            value = Fraction(round(value * scale), scale)
 
 
 def _log(number: Fraction) -> float:
     if abs(number - 1) < Fraction(1, 2):
-        return log1p(number - 1)
-    return log(number.numerator) - log(number.denominator)
-
-
-def _logarithmic(key: str, part: str, between: Between, count: Number) -> Iterator[str]:
-    number = int(count.value)
-    if count.dimension or count.value != number or not 2 <= number <= MOST_VALUES:
-        raise _wrong(key, f"'{part}': '/' takes how many values there are, 2 at least")
-    if between.low.value <= 0:
-        raise _wrong(key, f"'{part}': '/' goes over the logarithm, from a value above 0")
-    steps = (between.at(step / (number - 1)) for step in range(number))
-    yield from dict.fromkeys(steps)  # whole numbers near each other may meet
+        return math.log1p(number - 1)
+    return math.log(number.numerator) - math.log(number.denominator)
 
 
 def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
@@ -303,13 +265,9 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
     if low is not None and high is not None and high.dimension and not low.dimension:
         unit = re.sub(r"^[^A-Za-z%]*", "", match["high"].strip())  # that of both: 32..128 MiB
         low = number_of(f"{match['low'].strip()} {unit}")
-    for name, end in (("low", low), ("high", high)):
-        if end is None:
-            raise _wrong(
-                key, f"'{match[name].strip()}' is too large, or no number with a unit that is known"
-            )
-    assert low is not None
-    assert high is not None
+    if low is None or high is None:
+        text = match["low" if low is None else "high"].strip()
+        raise _wrong(key, f"'{text}' is too large, or no number with a unit that is known")
     if low.dimension != high.dimension:
         raise _wrong(key, f"'{match[0]}': its ends are of two kinds, {low.unit} and {high.unit}")
     if low.value >= high.value:
@@ -317,8 +275,10 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
     return low, high
 
 
-def _wrong(key: str, message: str) -> ScenarioError:
-    return ScenarioError.at(Argument("vary"), message, key)
+def _wrong(
+    key: str, message: str, hint: str | None = None, argument: str = "vary"
+) -> ScenarioError:
+    return ScenarioError.at(Argument(argument), message, key, hint=hint)
 
 
 # A condition that points must meet, such as ``sram < 64 MiB and not load > 0.9``.
@@ -327,38 +287,21 @@ def _wrong(key: str, message: str) -> ScenarioError:
 # quotes. Comparisons, ``and or not``, ``+ - * /`` and brackets: nothing else is understood, and
 # nothing is ever executed.
 
-Value = Fraction | str
-
 _UNIT = "|".join(
-    sorted(
-        (re.escape(unit) for name in ("rate", "size", "time") for unit in UNITS[name]),
-        key=len,
-        reverse=True,
-    )
+    map(re.escape, sorted({u for name in BASES for u in UNITS[name]}, key=len, reverse=True))
 )
 _TOKEN = re.compile(
     rf"(?P<text>'[^']*'|\"[^\"]*\")"
-    rf"|(?P<quantity>(?<![\w.]){NUMBER.removeprefix('[+-]?')}\s*(?:{_UNIT})(?![\w/]))"
-    r"|(?P<number>(?<![\w.])[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+    rf"|(?P<number>(?<![\w.]){NUMBER.removeprefix('[+-]?')}\s*(?:{_UNIT})(?![\w/])"
+    r"|(?<![\w.])[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)"
-    r"|(?P<sign><=|>=|==|!=|[-+*/()<>])"
-    r"|(?P<space>\s+)"
+    r"|(?P<sign><=|>=|==|!=|[-+*/()<>]|\s+)"
 )
-_WORDS = ("and", "or", "not")
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
+_OPERATORS: dict[type[ast.cmpop | ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
 
 
 class _Unknown(Exception):  # noqa: N818 - becomes a fault at once
@@ -367,31 +310,33 @@ class _Unknown(Exception):  # noqa: N818 - becomes a fault at once
 
 @dataclass(frozen=True)
 class Where:
-    """A condition that was read; `names` are the keys behind its placeholders, `words` as typed."""
+    """A condition that was read: for each placeholder what was typed, and a key or a value."""
 
     text: str
     tree: ast.expr
-    names: Mapping[str, str]
-    values: Mapping[str, Value]
     words: Mapping[str, str]
+    keys: Mapping[str, str]
+    values: Mapping[str, Fraction | str]
 
     def holds(self, point: Mapping[str, str]) -> bool:
         """Say whether a point, the values of its keys as they are typed, meets the condition."""
         known = dict(self.values)
-        for name, key in self.names.items():
+        for name, key in self.keys.items():
             number = number_of(point[key])
             known[name] = point[key].strip("\"'") if number is None else number.value
         try:
             result = _value(self.tree, known)
         except _Unknown as error:
             part = re.sub(r"\b_\d+\b", lambda name: self.words[name[0]], str(error))
-            raise _wrong_where(self.text, f"{part!r} is not understood") from None
-        except (TypeError, ZeroDivisionError) as error:
-            zero = isinstance(error, ZeroDivisionError)
-            why = "divides by zero" if zero else "mixes texts, numbers and comparisons"
-            raise _wrong_where(self.text, why) from None
+            raise _wrong(self.text, f"{part!r} is not understood", argument="where") from None
+        except ZeroDivisionError:
+            raise _wrong(self.text, "divides by zero", argument="where") from None
+        except TypeError:
+            why = "mixes texts, numbers and comparisons"
+            raise _wrong(self.text, why, argument="where") from None
         if not isinstance(result, bool):
-            raise _wrong_where(self.text, "is no comparison; write for example 'sram < 64 MiB'")
+            why = "is no comparison; write for example 'sram < 64 MiB'"
+            raise _wrong(self.text, why, argument="where")
         return result
 
 
@@ -404,36 +349,35 @@ def parse_where(text: str, keys: Sequence[str], full: Callable[[str], str] = str
     >>> where.holds({"system.card.sram": "64 MiB", "load": "0.1"})
     False
     """
-    code: list[str] = []
-    names: dict[str, str] = {}
-    values: dict[str, Value] = {}
+    code, at = "", 0
     words: dict[str, str] = {}
-    at = 0
+    names: dict[str, str] = {}
+    values: dict[str, Fraction | str] = {}
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise _wrong_where(text, f"'{text[at:].split(maxsplit=1)[0]}' is not understood")
-        kind, word, at = str(match.lastgroup), match[0], match.end()
-        if kind in ("space", "sign") or word in _WORDS:
-            code.append(word)
+            unknown = text[at:].split(maxsplit=1)[0]
+            raise _wrong(text, f"'{unknown}' is not understood", argument="where")
+        kind, word, at = match.lastgroup, match[0], match.end()
+        if kind == "sign" or word in ("and", "or", "not"):
+            code += word
             continue
-        name = f"_{len(names) + len(values)}"
-        code.append(f" {name} ")
-        words[name] = word
+        name = f"_{len(words)}"
+        code, words[name] = f"{code} {name} ", word
         if kind == "name":
             names[name] = key_of(word, keys, text, full=full)
         elif kind == "text":
             values[name] = word[1:-1]
-        else:
-            number = number_of(word)
-            if number is None:
-                raise _wrong_where(text, f"{show(word)} has too many digits")
+        elif (number := number_of(word)) is not None:
             values[name] = number.value
+        else:
+            raise _wrong(text, f"{show(word)} has too many digits", argument="where")
     try:
-        tree = ast.parse("".join(code).strip(), mode="eval").body
+        tree = ast.parse(code.strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):
-        raise _wrong_where(text, "is no condition; write for example 'sram < 64 MiB'") from None
-    return Where(text, tree, names, values, words)
+        why = "is no condition; write for example 'sram < 64 MiB'"
+        raise _wrong(text, why, argument="where") from None
+    return Where(text, tree, words, names, values)
 
 
 def key_of(
@@ -452,68 +396,38 @@ def key_of(
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise _wrong_where(condition, f"'{word}' may be {' or '.join(matching)}", argument=argument)
-    short = [key.rpartition(".")[2] for key in keys]
-    near = nearest(word, [*keys, *short])
+        raise _wrong(condition, f"'{word}' may be {' or '.join(matching)}", argument=argument)
+    near = nearest(word, [*keys, *(key.rpartition(".")[2] for key in keys)])
     message = f"'{word}' is not varied; varied are {', '.join(keys)}"
-    raise _wrong_where(condition, message, near, argument=argument)
+    raise _wrong(condition, message, near, argument)
 
 
-def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 - bool or value
+def _value(node: ast.expr, known: Mapping[str, Fraction | str]) -> Any:  # noqa: ANN401
+    def truth(part: ast.expr) -> bool:
+        value = _value(part, known)
+        if not isinstance(value, bool):
+            raise TypeError
+        return value
+
     match node:
         case ast.Name():
             return known[node.id]
         case ast.BoolOp():
-            parts = [_truth(part, known) for part in node.values]
-            return all(parts) if isinstance(node.op, ast.And) else any(parts)
+            return (all if isinstance(node.op, ast.And) else any)([*map(truth, node.values)])
         case ast.UnaryOp(op=ast.Not()):
-            return not _truth(node.operand, known)
+            return not truth(node.operand)
         case ast.UnaryOp(op=ast.USub()):
             return -_value(node.operand, known)
-        case ast.BinOp() if type(node.op) in _SUMS:
+        case ast.BinOp() if type(node.op) in _OPERATORS:
             left, right = _value(node.left, known), _value(node.right, known)
             if isinstance(left, str) or isinstance(right, str):
                 raise TypeError
-            return _SUMS[type(node.op)](left, right)
+            return _OPERATORS[type(node.op)](left, right)
         case ast.Compare():
             values = [_value(part, known) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, values, values[1:], strict=False)
-            return all(_COMPARISONS[type(op)](first, second) for op, first, second in pairs)
+            return all(_OPERATORS[type(op)](first, second) for op, first, second in pairs)
     raise _Unknown(ast.unparse(node))
-
-
-def _truth(node: ast.expr, known: Mapping[str, Value]) -> bool:
-    value = _value(node, known)
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _wrong_where(
-    text: str, message: str, hint: str | None = None, argument: str = "where"
-) -> ScenarioError:
-    return ScenarioError.at(Argument(argument), message, text, hint=hint)
-
-
-MOST = 1_000_000  # points of a sweep
-_METHODS = ("sobol",)
-
-
-@dataclass(frozen=True)
-class Sobol:
-    """As many points, a power of two, spread evenly over axes: a scrambled Sobol sequence.
-
-    The same seed gives the same points.
-    """
-
-    axes: tuple[Axis, ...]
-    count: int
-    seed: int
-
-    def points(self) -> Iterator[dict[str, str]]:
-        """Yield the values of each point by key."""
-        for shares in sobol(len(self.axes), self.count, self.seed).tolist():
-            yield {axis.key: axis.at(at) for axis, at in zip(self.axes, shares, strict=True)}
 
 
 def sobol(columns: int, count: int, seed: int) -> npt.NDArray[np.float64]:
@@ -527,13 +441,11 @@ def sobol(columns: int, count: int, seed: int) -> npt.NDArray[np.float64]:
 def sample_size(text: str) -> int:
     """Return the number of points of ``sobol:64``."""
     match = re.fullmatch(r"(\w+):(\d{1,9})", text.strip())
-    if match is None or match[1] not in _METHODS:
-        near = nearest(text.partition(":")[0], _METHODS)
-        message = "is no way to sample; write sobol:64"
+    if match is None or match[1] != "sobol":
+        near = nearest(text.partition(":")[0], ["sobol"])
         hint = f"{near}:64" if near and match is None else None
-        raise ScenarioError.at(Argument("sample"), message, text, hint=hint)
-    count = int(match[2])
-    return power_of_two(Argument("sample"), text, count, f"{match[1]}:")
+        raise _wrong(text, "is no way to sample; write sobol:64", hint, "sample")
+    return power_of_two(Argument("sample"), text, int(match[2]), "sobol:")
 
 
 def power_of_two(argument: Argument, text: str, count: int, before: str = "") -> int:
@@ -545,14 +457,7 @@ def power_of_two(argument: Argument, text: str, count: int, before: str = "") ->
     return count
 
 
-# The points of a sweep: every value of each key with every other, or as `together` says.
-#
-# The order is that of the options, the last key varies fastest; so a point has the same number
-# wherever it is run.
-
-
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """The values of the varied keys at one point, as they are typed."""
 
     values: tuple[tuple[str, str], ...]
@@ -581,15 +486,19 @@ def plan(
     sample: str | None = None,
     seed: int = 1,
 ) -> list[Point]:
-    """Return the points that are asked for.
+    """Return the points that are asked for: every value of each key with every other.
+
+    The order is that of the options, the last key varies fastest; so a point has the same number
+    wherever it is run.
 
     Args:
-        vary: ``KEY=VALUES``, see `dvsim.study.sweeps.grid`, or a key and values of Python.
+        vary: ``KEY=VALUES``, or a key and values of Python.
         base: The scenario, by which a key can have its short and its full name.
         together: Each names varied keys, ``a,b``, whose values go together: the first with the
             first.
-        where: A condition that the points meet, see `dvsim.study.sweeps.grid`.
-        sample: ``sobol:N``: as many points, spread evenly, instead of every combination.
+        where: A condition that the points meet.
+        sample: ``sobol:N``: as many points, spread evenly, instead of every combination: a
+            scrambled Sobol sequence. The same seed gives the same points.
         seed: Of the sample.
 
     >>> [str(point) for point in plan(["a=1,2", "b=x,y", "c=7"], together=["a,b"])]
@@ -600,117 +509,66 @@ def plan(
     if not axes:
         raise ScenarioError.at(Argument("vary"), "a sweep varies something; write KEY=a,b")
     keys = [axis.key for axis in axes]
-    for number, key in enumerate(keys):
-        if key in keys[:number]:
-            raise ScenarioError.at(Argument("vary"), "is varied twice", key)
+    twice = next((key for key, count in Counter(keys).items() if count > 1), None)
+    if twice is not None:
+        raise _wrong(twice, "is varied twice")
     if sample and together:
         message = Advice("has no meaning with ", Argument("sample"))
-        raise ScenarioError.at(Argument("together"), message, together[0])
-    design = (
-        Sobol(tuple(axes), sample_size(sample), seed)
-        if sample
-        else Grid(_parts(axes, together, full))
-    )
-    points = [Point(tuple((key, at[key]) for key in keys)) for at in design.points()]
+        raise _wrong(together[0], message, argument="together")
+    if sample:
+        rows = sobol(len(axes), sample_size(sample), seed).tolist()
+        found = [[axis.at(at) for axis, at in zip(axes, row, strict=True)] for row in rows]
+    else:
+        found = _grid(axes, together, full)
+    points = [Point(tuple(zip(keys, values, strict=True))) for values in found]
     if where is not None:
         condition = parse_where(where, keys, full)
         points = [point for point in points if condition.holds(dict(point.values))]
     if not points:
-        raise ScenarioError.at(Argument("where"), "leaves no point", str(where))
+        raise _wrong(str(where), "leaves no point", argument="where")
     return points
 
 
-@dataclass(frozen=True)
-class Zip:
-    """Axes whose values go together, the first of one with the first of the others."""
-
-    axes: tuple[Axis, ...]
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The values of all axes at each place."""
-        return list(zip(*(axis.values for axis in self.axes), strict=True))
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Every place of each part with every other; the last part varies fastest."""
-
-    parts: tuple[Zip, ...]
-
-    def __post_init__(self) -> None:
-        axes = [axis for part in self.parts for axis in part.axes]
-        endless = next((axis.key for axis in axes if axis.between is not None), None)
-        if endless is not None:
-            message = Advice("its range has no steps; write lo..hi*2, or ", SAMPLE)
-            raise ScenarioError.at(Argument("vary"), message, endless)
-        total = math.prod(len(part.axes[0].values) for part in self.parts)
-        if total > MOST:
-            message = Advice(f"that are {total:,} points, and may be {MOST:,}; ", SAMPLE)
-            raise ScenarioError.at(Argument("vary"), message)
-
-    def points(self) -> Iterator[dict[str, str]]:
-        """Yield the values of each point by key."""
-        keys = [axis.key for part in self.parts for axis in part.axes]
-        for chosen in product(*(part.rows for part in self.parts)):
-            yield dict(zip(keys, chain.from_iterable(chosen), strict=True))
-
-
-def _parts(
+def _grid(
     axes: Sequence[Axis], together: Sequence[str], full: Callable[[str], str]
-) -> tuple[Zip, ...]:
+) -> list[list[str]]:
     keys = [axis.key for axis in axes]
     leader: dict[str, str] = {}
     for text in together:
         names = [key_of(name.strip(), keys, text, "together", full) for name in text.split(",")]
         for name in names:
             if name in leader or names.count(name) > 1:
-                raise ScenarioError.at(Argument("together"), f"'{name}' is zipped twice", text)
+                raise _wrong(text, f"'{name}' is zipped twice", argument="together")
             leader[name] = min(names, key=keys.index)
         if len(names) < 2:
             message = f"names one key, which goes with none; write {names[0]},KEY"
-            raise ScenarioError.at(Argument("together"), message, text)
+            raise _wrong(text, message, argument="together")
         lengths = {axis.key: len(axis.values) for axis in axes if axis.key in names}
         if len(set(lengths.values())) > 1:
-            lengths_text = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            message = f"keys that go together have as many values: {lengths_text}"
-            raise ScenarioError.at(Argument("together"), message, text)
+            told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            message = f"keys that go together have as many values: {told}"
+            raise _wrong(text, message, argument="together")
     groups: dict[str, list[Axis]] = {}
     for axis in axes:
+        if axis.between is not None:
+            raise _wrong(axis.key, Advice("its range has no steps; write lo..hi*2, or ", SAMPLE))
         groups.setdefault(leader.get(axis.key, axis.key), []).append(axis)
-    return tuple(Zip(tuple(group)) for group in groups.values())
+    total = math.prod(len(group[0].values) for group in groups.values())
+    if total > MOST:
+        message = Advice(f"that are {total:,} points, and may be {MOST:,}; ", SAMPLE)
+        raise ScenarioError.at(Argument("vary"), message)
+    order = [keys.index(axis.key) for group in groups.values() for axis in group]
+    back = [order.index(place) for place in range(len(keys))]
+    rows = (zip(*(axis.values for axis in group), strict=True) for group in groups.values())
+    flat = (list(chain.from_iterable(chosen)) for chosen in product(*rows))
+    return [[values[place] for place in back] for values in flat]
 
 
-WEAK = ("unverified", "assumed")
-
-
-class Along(Protocol):
-    """Values from one end to another."""
-
-    def at(self, share: float) -> str:
-        """Return the value at a share of the way, as it is set."""
-
-
-@dataclass(frozen=True)
-class LawAlong:
-    """A cost whose two parts grow together, from a share below to a share above."""
-
-    law: Law
-    spread: float
-
-    def at(self, share: float) -> str:
-        """Return the law at a share of the way."""
-        factor = 1 - self.spread + 2 * self.spread * share
-        scaled = Law(round(self.law.fixed_ps * factor), round(self.law.per_byte_fs * factor))
-        return format_value(scaled, "law")
-
-
-@dataclass(frozen=True)
-class Range:
-    """A key and what it is varied over, in words too."""
+class Range(NamedTuple):
+    """A key, its value at a share from 0 to below 1, and what it is varied over in words."""
 
     key: str
-    along: Along
+    at: Callable[[float], str]
     text: str
 
 
@@ -725,41 +583,38 @@ def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     """
     if math.isnan(spread):
         raise ScenarioError.at(Argument("spread"), f"{spread} is not a share")
-    keys = [*_given(vary)] if vary else [*_weak(scenario, spread)]
+    axes = {text: parse_axis(text) for text in vary}
+    keys = [Range(axis.key, axis.at, text.partition("=")[2].strip()) for text, axis in axes.items()]
+    for role, card in () if vary else scenario.cards.items():
+        for name, parameter in card.parameters.items():
+            if parameter.confidence not in WEAK:
+                continue
+            at = _around(parameter, KINDS[card.kind][name], spread)
+            if at is not None:
+                keys.append(Range(f"system.{role}.{name}", at, f"{at(0.0)} .. {at(1.0)}"))
     if len(keys) < 2:
         fault = "one key alone explains everything" if keys else "no parameter here is weak"
         raise ScenarioError.at(Argument("vary"), f"{fault}; vary two or more: KEY=lo..hi")
     return keys
 
 
-def _given(vary: Sequence[str]) -> Iterator[Range]:
-    for text in vary:
-        axis = parse_axis(text)
-        yield Range(axis.key, axis, text.partition("=")[2].strip())
-
-
-def _weak(scenario: Spec, spread: float) -> Iterator[Range]:
-    for role, card in scenario.cards.items():
-        for name, parameter in card.parameters.items():
-            if parameter.confidence in WEAK:
-                along = _around(parameter, KINDS[card.kind][name], spread)
-                if along is not None:
-                    text = f"{along.at(0.0)} .. {along.at(1.0)}"
-                    yield Range(f"system.{role}.{name}", along, text)
-
-
-def _around(parameter: Parameter, limits: Limits, spread: float) -> Along | None:
+def _around(parameter: Parameter, limits: Limits, spread: float) -> Callable[[float], str] | None:
     value = parameter.value
-    if isinstance(value, Law):
-        return LawAlong(value, spread) if value != Law(0, 0) else None
+    if isinstance(value, Law):  # its two parts grow together
+
+        def scaled(share: float) -> str:
+            factor = 1 - spread + 2 * spread * share
+            law = Law(round(value.fixed_ps * factor), round(value.per_byte_fs * factor))
+            return format_value(law, "law")
+
+        return scaled if value != Law(0, 0) else None
     whole = parameter.dimension == "count"
     ends = (float(value) * (1 + sign * spread) for sign in (-1, 1))
     low, high = (Fraction(f"{end:.{DIGITS}g}") for end in ends)
     low, high = max(low, Fraction(limits.least)), min(high, Fraction(limits.most))
     if whole:
         low, high = Fraction(round(low)), Fraction(round(high))
-    if low == high:
-        return None
     dimension = parameter.dimension if parameter.dimension in BASES else ""
     size = BASES[dimension][1] if dimension else 1
-    return Between(Number(low / size, dimension), Number(high / size, dimension), whole)
+    between = Between(Number(low / size, dimension), Number(high / size, dimension), whole)
+    return None if low == high else between.at

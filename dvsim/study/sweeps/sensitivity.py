@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.errors import Argument, RunFailed, ScenarioError
-from dvsim.study.sweep_table import SweepResult
+from dvsim.study.sweep import Sweep
 from dvsim.study.sweeps.executors import Refused
 from dvsim.study.sweeps.grid import Point, Range, power_of_two, sobol
-from dvsim.study.sweeps.run import Sweep
 from dvsim.study.table import csv_text
 from dvsim.table.estimate import middle_share
+from dvsim.table.result import Result
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap
@@ -51,7 +51,7 @@ class Sensitivity(Sweep):
     ranges: Sequence[Range]
     samples: int
     # From the table to the names of the results that are explained.
-    results: Callable[[SweepResult], Sequence[str]]
+    results: Callable[[Result], Sequence[str]]
     indices: Sequence[Index] = ()
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Sensitivity(Sweep):
             message += f"({self.points[refused[0].number]}) {refused[0].error}"
             raise ScenarioError.at(Argument("sensitivity"), message)
 
-    def files(self, swept: SweepResult) -> Mapping[str, bytes]:
+    def files(self, swept: Result) -> Mapping[str, bytes]:
         """Return the table of the indices, which `indices` has from then on."""
         names = self.results(swept)
         self.indices = indices(swept, self.ranges, self.samples, names, self.how.seed)
@@ -88,13 +88,13 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
         mixed[:, number] = second[:, number]
         parts.append(mixed)
     return [
-        Point(tuple((r.key, r.along.at(share)) for r, share in zip(ranges, row, strict=True)))
+        Point(tuple((r.key, r.at(share)) for r, share in zip(ranges, row, strict=True)))
         for row in np.concatenate(parts).tolist()
     ]
 
 
 def indices(
-    swept: SweepResult, ranges: Sequence[Range], samples: int, results: Sequence[str], seed: int
+    swept: Result, ranges: Sequence[Range], samples: int, results: Sequence[str], seed: int
 ) -> list[Index]:
     """Return the indices of some results, the most important key of each first.
 
@@ -104,17 +104,17 @@ def indices(
         results: Names.
     """
     points = samples * (len(ranges) + 2)
-    if len(swept.table) > points:
-        message = f"the scenario itself varies {', '.join(swept.keys[len(ranges) :])}"
+    if len(swept.sides["points"]) > points:
+        message = f"the scenario itself varies {', '.join(swept.asked.keys[len(ranges) :])}"
         raise ScenarioError.at(Argument("sensitivity"), f"{message}; vary them too")
     failed = swept.failed
     if len(failed):
-        first = failed.iloc[0]
         message = f"{len(failed):,} of {points:,} points failed, and an index needs them all"
-        raise RunFailed(f"{message}; point {first['point']}: {first['error']}")
+        raise RunFailed(f"{message}; point {failed.index[0]}: {failed['error'].iloc[0]}")
     all_indices = []
     for name in results:
-        values = swept.table[name].to_numpy(dtype=np.float64).reshape(-1, samples)
+        estimates = swept.estimates().query("metric == @name").set_index("point")["value"]
+        values = estimates.reindex(range(points)).to_numpy(np.float64).reshape(-1, samples)
         if not np.isfinite(values).all():
             raise RunFailed(f"{name} is not a number at some points, and an index needs them all")
         all_indices += sorted(

@@ -115,7 +115,7 @@ def damaged(folders: Mapping[str, Path]) -> st.SearchStrategy[Files]:
         of = draw(st.sampled_from(sorted(folders)))
         files = {path.name: path for path in folders[of].iterdir() if path.is_file()}
         names = st.sampled_from(sorted(files))
-        paths = _paths(json.loads(files[MANIFEST].read_text("utf-8")))
+        paths = paths_of(json.loads(files[MANIFEST].read_text("utf-8")))
         path = st.sampled_from(paths)
         values = st.sampled_from(VALUES)
         document: dict[str, Any] = {"of": of}
@@ -148,13 +148,13 @@ def damaged(folders: Mapping[str, Path]) -> st.SearchStrategy[Files]:
     return strategy()
 
 
-def _paths(manifest: Mapping[str, Any], around: str = "") -> Sequence[str]:
+def paths_of(manifest: Mapping[str, Any], around: str = "") -> Sequence[str]:
     """Return the dotted paths of all that a manifest says."""
     found = []
     for key, value in manifest.items():
         found.append(f"{around}{key}")
         if isinstance(value, dict):
-            found += _paths(value, f"{around}{key}.")
+            found += paths_of(value, f"{around}{key}.")
     return found
 
 

@@ -14,16 +14,16 @@ from case_files import Files, lay
 from targets import Target
 
 import dvsim
+from dvsim.consistency import examine
 from dvsim.contract.load import load
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.emulation.trace.runs import emulated_timeline
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
-from dvsim.evidence.consistency import examine
 from dvsim.evidence.lab.read import read_lab
-from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
-from dvsim.report.sensitivity import FILE as SENSITIVITY
 from dvsim.scenario import find
 from dvsim.scenario.reference import read_csv
+from dvsim.view.sensitivity import ENDS, ORDERS, sensitivity_figures
+from dvsim.view.sensitivity import FILE as SENSITIVITY
 
 LAB_FILES = Path(__file__).parents[2] / "unit" / "lab_files"
 META = b"""\
@@ -125,7 +125,7 @@ def importance_seeds() -> list[Files]:
 def read_importance(files: Files, folder: Path) -> str:
     """Draw the importance of keys, as `dvsim report --sensitivity` does."""
     lay(files, folder)
-    return str(len(sensitivity_drawings(folder)))
+    return str(len(sensitivity_figures(folder)))
 
 
 def published_seeds() -> list[Files]:

@@ -16,15 +16,13 @@ from damage import DAMAGE, apply, damaged, document_of
 from hypothesis import strategies as st
 from targets import Target
 
-from dvsim.contract.find import kind_named
 from dvsim.contract.load import load
 from dvsim.errors import DvsimError
 from dvsim.evidence.validation import validate
-from dvsim.report import write_results
 from dvsim.session import run_scenarios
-from dvsim.study.run import Run
 from dvsim.study.store import load_result
 from dvsim.table.result import Result
+from dvsim.view import write_results
 
 ASKED: Mapping[str, tuple[str, Sequence[str]]] = {
     "cards": ("h3/dv-8", ["workload.messages=2000"]),
@@ -49,7 +47,7 @@ def good() -> Mapping[str, Path]:
 
 
 @cache
-def loaded(kind: str) -> Run | Result:
+def loaded(kind: str) -> Result:
     """Return what a good folder holds."""
     return load_result(good()[kind])
 
@@ -66,23 +64,18 @@ def read_result(files: Files, folder: Path) -> str:
     result = load_result(place)
     if not document.get("sealed"):
         same(result, loaded(kind))
-    judged = validate([result]) if isinstance(result, Run) else None
+    judged = validate([result]) if result.sampled else None
     write_results(folder / "report.md", [result], judged, "dvsim report", "md")
     return f"{kind} {type(result).__name__}"
 
 
-def same(result: Run | Result, before: Run | Result) -> None:
+def same(result: Result, before: Result) -> None:
     """Assert that a result is what was written: scenario, question and tables."""
     for one in (result, before):
         assert one.folder is not None
-    backend = before.manifest["backend"]
     asked = [(one.scenario, one.seed, one.replications) for one in (result, before)]
     assert asked[0] == asked[1], f"another question: {asked}"
-    if isinstance(before, Run):
-        tables = [(one.samples, one.counters) for one in (result, before)]
-    else:
-        kind = kind_named(backend)
-        tables = [tuple(kind.kept(one).values()) for one in (result, before)]
+    tables = [(one.values, *one.sides.values()) for one in (result, before)]
     for own, was in zip(*tables, strict=True):
         pd.testing.assert_frame_equal(own, was)
 

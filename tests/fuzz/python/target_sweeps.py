@@ -16,21 +16,23 @@ from damage import DAMAGE, apply, damaged, document_of
 from hypothesis import strategies as st
 from targets import Target
 
-from dvsim.cli.sweep_text import chosen, swept_json, swept_lines
+from dvsim.cli.sweep_text import chosen, swept_lines
 from dvsim.errors import DvsimError
-from dvsim.report.html import write
-from dvsim.report.sweep_page import swept_page
-from dvsim.study.sweep_table import load_swept
+from dvsim.study.store import load_result
+from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps.grid import plan
-from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.swept import by_point
 from dvsim.study.table import plain_lines
+from dvsim.table.reply import Reply
+from dvsim.view.html import write
+from dvsim.view.sweep_page import swept_page
 
 OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 
 
 @cache
 def good() -> Mapping[str, Path]:
-    """Return a sweep of three points, one of which fails."""
+    """Return a sweep of three points."""
     root = Path(tempfile.mkdtemp(prefix="dvsim-good-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     points = plan(["workload.message_bytes=8,64,2048"])
@@ -47,15 +49,15 @@ def read_sweep(files: Files, folder: Path) -> str:
         apply(document, good()["sweep"], folder / "sweep")
     except (OSError, TypeError, ValueError, AttributeError, KeyError):
         return "no damage that can be done"
-    swept = load_swept(folder / "sweep")
+    swept = load_result(folder / "sweep")
     if document.get("page"):
         write(folder / "page.html", swept_page(swept))
     if not document.get("sealed"):
-        undamaged = load_swept(good()["sweep"])
-        pd.testing.assert_frame_equal(swept.table, undamaged.table)
+        undamaged = load_result(good()["sweep"])
+        pd.testing.assert_frame_equal(by_point(swept), by_point(undamaged))
         assert swept.name == undamaged.name
     lines = list(plain_lines(swept_lines(swept, chosen(swept, ()))))
-    json.dumps(swept_json(swept), allow_nan=False)
+    Reply.of(swept).text()
     return f"{len(lines)} lines"
 
 

@@ -3,14 +3,19 @@
 `make fuzz` looks for longer.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from case_changes import mutated
 from case_files import kept, pack, unpack
+from damage import document_of, paths_of
 from hypothesis import HealthCheck, given, settings
+from target_results import good as good_results
+from target_sweeps import good as good_sweeps
 from targets import CORPUS, MODULES, Target, target_of
 
 from dvsim.errors import DvsimError
@@ -75,9 +80,10 @@ def test_changed_cases_are_answered(name, tmp_path_factory):
         ("replications-were-changed", "9 replications"),
         ("a-sample-was-changed", r"samples\.parquet"),
         ("a-negative-sample", "messages is -1"),
-        ("cards-are-true", "lacks a valid 'cards'"),
-        ("name-leads-out", "lacks a valid 'scenario'"),
+        ("cards-are-true", "cards: must be a list, not true"),
+        ("name-leads-out", "scenario: must be a relative path"),
         ("a-table-is-gone", r"histograms\.parquet is missing"),
+        ("cut", r"values\.parquet is truncated"),
     ],
 )
 def test_a_damaged_result_is_not_taken_for_a_good_one(case, said, tmp_path):
@@ -89,15 +95,37 @@ def test_a_damaged_result_is_not_taken_for_a_good_one(case, said, tmp_path):
 @pytest.mark.parametrize(
     ("case", "said"),
     [
-        ("digest-leads-out", r"lacks a valid 'asked\.digest'"),
-        ("points-without-end", r"lacks a valid 'asked\.points'"),
+        ("digest-leads-out", r"swept\.digest: 'x/\.\./\.\./\.\./out' is not valid"),
+        ("points-without-end", r"swept\.points: must be at most"),
         ("a-point-was-changed", r"points\.parquet"),
+        ("a-value-was-changed", r"values\.parquet"),
+        ("a-point-that-was-not-asked", r"points\.parquet does not number its points"),
+        ("nothing-was-asked", "no study is made by backend 'sweep'"),
     ],
 )
 def test_a_damaged_sweep_is_not_taken_for_a_good_one(case, said, tmp_path):
     files = unpack((CORPUS / "sweep" / case).read_bytes())
     with pytest.raises(DvsimError, match=said):
         target_of("sweep").read(files, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [pytest.param(n, f, id=f"{n}-{case}") for n, case, f in CASES if n in ("result", "sweep")],
+)
+def test_what_a_case_damages_is_there(name, files):
+    """Otherwise a case of a former layout would be read as a good folder."""
+    document = document_of(files)
+    folder = (good_sweeps if name == "sweep" else good_results)()[document.get("of", "sweep")]
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    changed = {path for path, _ in document.get("set", [])} | {*document.get("unset", [])}
+    assert changed <= {*paths_of(manifest)}
+    for table, column, row, _ in document.get("cell", []):
+        rows = pq.read_table(folder / table, columns=[column])
+        assert rows.num_columns == 1 and rows.num_rows > row
+    swapped = document.get("swap", {})
+    named = {*document.get("cut", {}), *document.get("flip", {}), *document.get("gone", [])}
+    assert {*swapped, *swapped.values(), *named} <= {path.name for path in folder.iterdir()}
 
 
 def test_a_case_comes_back_as_it_was():

@@ -121,8 +121,8 @@ def calibrate(
         message = "one window tells no cycle of the log; measure with credit 16 and 1000, say"
         raise ScenarioError.at(Argument("folders"), message, "workload.credit")
     scenario = cast("ClusterScenario", first.scenario.at(0))
-    host = first.manifest.get("host") or {}
-    machine = f"{host.get('cpu')}, {host.get('cores')} cores"
+    host = first.manifest.host
+    machine = f"{host.cpu}, {host.cores} cores"
     cards = _cards(scenario, points, name, command)
     return Queues(scenario, points, cards, machine, judges)
 
@@ -131,7 +131,7 @@ def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any ki
     if study.scenario.KIND != ClusterScenario.KIND:
         yield "is not of kind cluster, as the first is; calibrate them apart"
         return
-    if study.manifest.get("backend") != EMULATED:
+    if study.manifest.backend != EMULATED:
         yield Advice("is a simulated run, which has measured nothing; ", EMULATE)
     for number in range(len(study.scenario.points)):
         scenario = study.scenario.at(number)

@@ -13,93 +13,79 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dvsim.evidence.affine import Fitted, fit_law
-from dvsim.evidence.statistics import deviation_within, logs_apart
-from dvsim.kinds.rabbitmq.calibration.points import Point
+from dvsim.evidence.statistics import Floats, deviation_within, logs_apart
+from dvsim.kinds.rabbitmq.calibration.measured import POINT, Runs, machine, points_of
+from dvsim.kinds.rabbitmq.calibration.steady import paces
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
+from dvsim.study.design import Trial, Variants
+from dvsim.study.execute import Runs as InProcesses
+from dvsim.study.execute import execute
+from dvsim.table.result import Result
 
 CONFIDENCE = "measured-here"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work
-DIGITS = 3  # of a scatter
+REPLICATIONS, SEED = 20, 1  # their spread must not be taken for an error
+
+Said = dict[str, tuple[float | Law, str]]
+"""The value of a parameter, and how it was measured."""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A card that was measured."""
 
     card: Card  # whole: what could not be measured is that of the run, with its own confidence
-    # The laws among its values, by name, with the points that they go through.
-    laws: Mapping[str, Fitted]
-    points: Mapping[str, tuple[Point, ...]]  # the points of each law, in the order of its sizes
+    # The laws among its values, by name, with the paths of their points.
+    laws: Mapping[str, tuple[Fitted, Sequence[str]]]
 
     def measured(self, name: str) -> bool:
         """Return whether a value was measured, and not taken over."""
         return self.card.parameters[name].confidence == CONFIDENCE
 
 
-def cards_of(points: Sequence[Point], name: str, command: str, machine: str) -> list[Measured]:
-    """Return the cards that points give: a bridge or publishers for each path, and a broker.
+def cards_of(iterations: pd.DataFrame, runs: Runs, name: str, command: str) -> list[Measured]:
+    """Return the cards that iterations give: bridge or publishers for each path, and a broker.
 
     There is no broker card if the brokers were somebody else's, whose CPU time nobody counted.
 
     Args:
-        points: See `dvsim.kinds.rabbitmq.calibration.points.points_of`.
+        iterations, runs: See `dvsim.kinds.rabbitmq.calibration.measured`.
         name: What the names of the cards begin with.
         command: What was typed, for the source of each value.
-        machine: Where, likewise.
     """
-    results = []
-    over_cards = [point for point in points if point.over_cards]
-    over_tcp = [point for point in points if not point.over_cards]
-    made = [(over_cards, _bridge), (over_tcp, _publisher), ([*points], _broker)]
-    for used, maker in made:
-        item = maker(used) if used else None
-        if item is not None:
-            runs = dict.fromkeys(str(folder) for point in used for folder in point.folders)
-            how = f"runs {', '.join(runs)}; on {machine}; {command}"
-            results.append(item.finished(name, how, machine))
-    return results
+    made = []
+    over_tcp = iterations["transport"] == "tcp"
+    for used, maker in ((~over_tcp, _bridge), (over_tcp, _publisher), (over_tcp | True, _broker)):
+        rows = iterations[used]
+        points = points_of(rows, runs)
+        if rows.empty or (maker is _broker and points["broker"].isna().all()):
+            continue
+        system = runs[points["folder"][0]].scenario.system
+        role = maker.__name__.removeprefix("_")
+        title, said, laws = maker(system.cards[role], rows, points)
+        folders = dict.fromkeys(str(folder) for some in points["folders"] for folder in some)
+        how = f"runs {', '.join(folders)}; on {machine(runs)}; {command}"
+        card = _card(system.cards[role], name, f"{title}, on this machine", said, how)
+        notes = f"Measured on {machine(runs)}. Not measured, taken from {system.cards[role].name}: "
+        notes += ", ".join(key for key in card.parameters if key not in said) + "."
+        made.append(Measured(replace(card, notes=notes), laws))
+    return made
 
 
-class _Draft:
-    def __init__(self, base: Card, title: str) -> None:
-        self.base, self.title = base, title
-        self.laws: dict[str, Fitted] = {}
-        self.points: dict[str, tuple[Point, ...]] = {}
-        self._said: dict[str, tuple[float | Law, str]] = {}
-
-    def law(
-        self, name: str, points: Sequence[Point], time_s: Callable[[Point], float], source: str
-    ) -> None:
-        used = tuple(points)
-        fitted = fit_law([point.size for point in used], [time_s(point) for point in used])
-        sizes = ", ".join(f"{size:,}" for size in dict.fromkeys(fitted.sizes))
-        alone = "; one size only, hence a constant" if fitted.constant else ""
-        self.laws[name], self.points[name] = fitted, used
-        self.put(name, fitted.law, f"{source}, at {sizes} B{alone}")
-
-    def put(self, name: str, value: float | Law, source: str) -> None:
-        self._said[name] = (value, source)
-
-    def scatter(self, name: str, sigma: float | None, source: str) -> None:
-        if sigma is not None:
-            self.put(name, float(f"{min(sigma, 5.0):.{DIGITS}g}"), source)
-
-    def finished(self, name: str, how: str, machine: str) -> Measured:
-        kind = self.base.kind
-        parameters = {}
-        for key, spec in KINDS[kind].items():
-            if key not in self._said:
-                if key in self.base.parameters:  # optional ones may not be there
-                    parameters[key] = self.base.parameters[key]
-                continue
-            value, source = self._said[key]
+def _card(base: Card, name: str, title: str, said: Said, how: str) -> Card:
+    parameters = {}
+    for key, spec in KINDS[base.kind].items():
+        if key in said:
+            value, source = said[key]
             parameters[key] = Parameter(
                 name=key,
                 value=value,
@@ -110,131 +96,132 @@ class _Draft:
                 fitted=None,
                 origin=name,
             )
-        taken = [key for key in parameters if key not in self._said]
-        notes = f"Measured on {machine}. Not measured, taken from {self.base.name}: "
-        notes += ", ".join(taken) + "."
-        card = Card(f"{name}-{kind}", kind, f"{self.title}, on this machine", notes, parameters)
-        return Measured(card, self.laws, self.points)
+        elif key in base.parameters:  # optional ones may not be there
+            parameters[key] = base.parameters[key]
+    return Card(f"{name}-{base.kind}", base.kind, title, "", parameters)
 
 
-def _bridge(points: Sequence[Point]) -> _Draft:
-    base = points[0].scenario.system.bridge
-    if base is None:
-        raise ValueError("a run over cards has a bridge card")
-    draft = _Draft(base, "vicbridge between emulated cards and RabbitMQ")
+Laws = dict[str, tuple[Fitted, Sequence[str]]]
+Made = tuple[str, Said, Laws]
+"""Title, values, laws."""
+
+
+def _law(
+    points: pd.DataFrame, times: Floats | pd.Series[float], source: str
+) -> tuple[Fitted, tuple[Law, str]]:
+    fitted = fit_law(points["message_bytes"].tolist(), times.tolist())
+    sizes = ", ".join(f"{size:,}" for size in dict.fromkeys(fitted.sizes))
+    alone = "; one size only, hence a constant" if fitted.constant else ""
+    return fitted, (fitted.law, f"{source}, at {sizes} B{alone}")
+
+
+def _bridge(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
+    said: Said = {}
     sockets = min(base["sockets"], base["threads"])
-    sigma = _scatter(points)
+    sigma = deviation_within(rows["scatter"])[0]
     lift = math.exp((sigma or base["push_scatter"]) ** 2 / 2)  # the mean of what has median 1
-    draft.law(
-        "push",
-        points,
-        lambda point: point.time_s * sockets / lift,
+    source = (
         "elapsed time per message and receiver, with all waiting for the broker and for cores, "
-        f"of {_many(sockets, 'socket')}; median",
+        f"of {_many(sockets, 'socket')}; median"
     )
-    draft.scatter(
-        "push_scatter",
-        sigma,
-        "log-normal sigma between sixteenths of an iteration, sizes apart; that bursts are long "
-        "and short is in it",
-    )
-    counted = [point for point in points if "bridge" in point.cpu_s]
-    if counted:
-        draft.law(
-            "convert",
-            counted,
-            lambda point: point.cpu("bridge"),
-            "CPU time of the whole bridge per message, the pushing included: a bound from above",
+    push, said["push"] = _law(points, points["time_s"] * sockets / lift, source)
+    laws: Laws = {"push": (push, points["path"].tolist())}
+    source = "log-normal sigma between sixteenths of an iteration, sizes apart; that bursts are "
+    _scatter(said, "push_scatter", sigma, f"{source}long and short is in it")
+    counted = points[points["bridge"].notna()]
+    if len(counted):
+        source = (
+            "CPU time of the whole bridge per message, the pushing included: a bound from above"
         )
-    draft.put("push_off_heap", 0, "is in push, which was measured with it")
-    bursts = [
-        pace.burst * point.scenario.system.card["vic_to_dram"].ps(point.size)
-        for point in points
-        for pace in point.paces
-        if pace.burst
-    ]
-    if bursts:
-        burst_ps = max(1, round(float(np.exp(np.log(bursts).mean()))))
+        convert, said["convert"] = _law(counted, counted["bridge"], source)
+        laws["convert"] = convert, counted["path"].tolist()
+    said["push_off_heap"] = 0, "is in push, which was measured with it"
+    bursts = rows["burst_ps"][rows["burst_ps"] > 0]
+    if len(bursts):
         source = "messages between two empty intervals times vic_to_dram, geometric mean"
-        draft.put("release", burst_ps, source)
-    _spread(draft, points)
-    draft.put("poll_interval", POLL, "short: it is woken and does not poll; waiting is in push")
-    draft.put("reaction", 0, "a sender waits for credit, which is in push")
-    return draft
+        said["release"] = max(1, round(float(np.exp(np.log(bursts.to_numpy()).mean())))), source
+    _spread(said, rows)
+    said["poll_interval"] = POLL, "short: it is woken and does not poll; waiting is in push"
+    said["reaction"] = 0, "a sender waits for credit, which is in push"
+    return "vicbridge between emulated cards and RabbitMQ", said, laws
 
 
-def _publisher(points: Sequence[Point]) -> _Draft:
-    base = points[0].scenario.system.publisher
-    if base is None:
-        raise ValueError("a run over TCP has a publisher card")
-    draft = _Draft(base, "Publisher processes on pika")
+def _publisher(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
+    said: Said = {}
     processes = base["processes"]
-    widths = _scatter(points)
+    widths = deviation_within(rows["scatter"])[0]
     sigma = base["publish_scatter"] if widths is None else widths / slowest_sigma(processes)
     slowest = slowest_mean(processes, sigma)
     source = f"elapsed time per message in one of {_many(processes, 'process')}, with all waiting "
     source += "for brokers and for cores; median, a batch ends with the slowest"
-    if all("publisher" in point.cpu_s for point in points):
-        costs = ", ".join(f"{p.cpu('publisher') * 1e6:.3g} us at {p.size:,} B" for p in points)
-        source += f"; CPU time of it {costs}"
-    draft.law(
-        "publish",
-        points,
-        lambda point: point.time_s / point.receivers * processes / slowest,
-        source,
-    )
-    draft.scatter(
-        "publish_scatter",
-        None if widths is None else sigma,
-        f"log-normal sigma of one process, such that the slowest of {processes} scatters as "
-        "batches do, sizes apart",
-    )
-    _spread(draft, points)
-    return draft
+    if points["publisher"].notna().all():
+        costs = zip(points["publisher"], points["message_bytes"], strict=True)
+        texts = ", ".join(f"{cpu_s * 1e6:.3g} us at {size:,} B" for cpu_s, size in costs)
+        source += f"; CPU time of it {texts}"
+    times = points["time_s"] / points["receivers"] * processes / slowest
+    publish, said["publish"] = _law(points, times, source)
+    source = f"log-normal sigma of one process, such that the slowest of {processes} scatters as "
+    source += "batches do, sizes apart"
+    _scatter(said, "publish_scatter", None if widths is None else sigma, source)
+    _spread(said, rows)
+    return "Publisher processes on pika", said, {"publish": (publish, points["path"].tolist())}
 
 
-def _broker(points: Sequence[Point]) -> _Draft | None:
-    counted = [point for point in points if "broker" in point.cpu_s]
-    if not counted:
-        return None
-    draft = _Draft(counted[0].scenario.system.broker, "A private RabbitMQ node")
-    draft.law(
-        "service",
-        counted,
-        _broker_s,
-        "CPU time of the brokers per message, shared with those of the other receivers if there "
-        "are fewer cores; at most the elapsed time",
-    )
-    draft.put("read_cost", 0, "is in service, which was measured with it")
+def _broker(_: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
+    points = points[points["broker"].notna()]
+    crowded = (points["receivers"] / points["cores"]).clip(lower=1.0)
+    times = np.minimum(points["broker"] * crowded, points["time_s"])
+    source = "CPU time of the brokers per message, shared with those of the other receivers if "
+    source += "there are fewer cores; at most the elapsed time"
+    service, law = _law(points, times, source)
     contained = "that of a broker cannot be told from its publishers'; it is in their scatter"
-    draft.put("scatter", 0.0, contained)
-    logs = [point.cpu_s["broker"] for point in counted]
-    spread, _ = logs_apart(logs)
-    draft.scatter("run_spread", spread, "log-normal sigma of its CPU time between iterations")
-    return draft
+    said: Said = {"service": law, "read_cost": (0, "is in service, which was measured with it")}
+    said["scatter"] = 0.0, contained
+    counted = rows.merge(points[POINT])
+    spread, _freedom = logs_apart([part.tolist() for _, part in counted.groupby(POINT)["broker"]])
+    _scatter(said, "run_spread", spread, "log-normal sigma of its CPU time between iterations")
+    return "A private RabbitMQ node", said, {"service": (service, points["path"].tolist())}
 
 
-def _broker_s(point: Point) -> float:
-    crowded = max(1.0, point.receivers / point.cores)
-    return min(point.cpu("broker") * crowded, point.time_s)
+def _spread(said: Said, rows: pd.DataFrame) -> None:
+    spread, freedom = logs_apart([part.tolist() for _, part in rows.groupby(POINT)["time_s"]])
+    source = "log-normal sigma of the elapsed time between iterations, "
+    _scatter(said, "run_spread", spread, f"{source}{freedom} degrees of freedom")
 
 
-def _spread(draft: _Draft, points: Sequence[Point]) -> None:
-    times = [[pace.time_s for pace in point.paces] for point in points]
-    spread, freedom = logs_apart(times)
-    source = (
-        f"log-normal sigma of the elapsed time between iterations, {freedom} degrees of freedom"
-    )
-    draft.scatter("run_spread", spread, source)
-
-
-def _scatter(points: Sequence[Point]) -> float | None:
-    groups = [pace.scatter for point in points for pace in point.paces]
-    return deviation_within(groups)[0]
+def _scatter(said: Said, name: str, sigma: float | None, source: str) -> None:
+    if sigma is not None:
+        said[name] = float(f"{min(sigma, 5.0):.3g}"), source
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}{'es' if what[-1] == 's' else 's'}"
+
+
+def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Measured]) -> list[float]:
+    """Return the simulated seconds per message and receiver of scenarios, found as measured.
+
+    Of scenarios that the cards were made of this is no prediction: it says whether the simulator
+    gives back what went in.
+    """
+    by_kind = {one.card.kind: one.card for one in cards}
+    trials = []
+    for scenario in scenarios:
+        system = scenario.system
+        # the fabric is no part of what was measured: it need not be run word by word
+        fidelity: Literal["flow"] | None = "flow" if system.over_cards else None
+        used = {role: by_kind[role] for role in by_kind if getattr(system, role) is not None}
+        changed = replace(system, fidelity=fidelity, **used)  # type: ignore[arg-type]
+        trials.append(Trial(replace(scenario, system=changed), REPLICATIONS))
+    runs = execute(Variants(trials), InProcesses(SEED, None, workers=1))
+    return [time_s(run) for run in runs]
+
+
+def time_s(run: Result) -> float:
+    """Return the seconds per message and receiver of a run: geometric mean over iterations."""
+    batches = run.scenario.probe.batch is not None
+    found = paces(run.sides["samples"], run.scenario.system.receivers, batches=batches)
+    return float(np.exp(np.mean([np.log(pace.time_s) for pace in found])))
 
 
 def slowest_sigma(count: int) -> float:
@@ -257,8 +244,8 @@ def slowest_mean(count: int, sigma: float) -> float:
 
 
 def _of_largest(function: Callable[[np.ndarray], np.ndarray], count: int) -> float:
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     z = np.linspace(-10.0, 14.0, 24_001)
-    density = count * norm.pdf(z) * norm.cdf(z) ** (count - 1)
+    density = count * np.exp(-(z**2) / 2.0) / np.sqrt(2 * np.pi) * ndtr(z) ** (count - 1)
     return float(np.trapezoid(function(z) * density, z))

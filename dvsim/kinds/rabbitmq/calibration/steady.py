@@ -36,7 +36,7 @@ def paces(samples: pd.DataFrame, receivers: int, *, batches: bool) -> list[Pace]
     """Return the pace of every iteration of a run, in order.
 
     Args:
-        samples: See `dvsim.study.samples`.
+        samples: See `dvsim.table.samples`.
         receivers: How many the system has, whatever the samples have.
         batches: Whether a row is a batch, which is a part of its own, and not an interval.
     """

@@ -6,74 +6,71 @@ An emulated run is measured: the same question gives other samples each time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from functools import partial
-from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from dvsim.core.probe import Iteration
 from dvsim.core.streams import Streams
-from dvsim.emulation.settings import Emulation
 from dvsim.emulation.targets import broker_targets
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.rabbitmq.emu.iteration import run_iteration
+from dvsim.kinds.rabbitmq.rows import replicate
+from dvsim.kinds.rabbitmq.size import size_facts, size_text
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.kinds.rabbitmq.tables import Gathered, Tables
+from dvsim.kinds.study import Done, study_of
+from dvsim.progress import Part, Progress
+from dvsim.scenario.render import to_toml
+from dvsim.table.manifest import Emulated, Question
 
-OnTask = Callable[[Scenario, Iteration, float], None]
+if TYPE_CHECKING:
+    from dvsim.contract.kind import Job
+    from dvsim.kinds.points import PointsKind
+    from dvsim.table.result import Result
+
 OnPhase = Callable[[str, float, float], None]
 
 
-class Emulated(NamedTuple):
-    """The tables of a scenario, and what is known of how they were made (JSON types)."""
+def emulated(
+    kind: PointsKind, scenarios: Sequence[Scenario], job: Job
+) -> Generator[Result, None, None]:
+    """Emulate scenarios and yield the result of each, in order; closing it ends the brokers.
 
-    tables: Tables
-    facts: dict[str, Any]
-
-
-def emulate(
-    scenarios: Sequence[Scenario],
-    emulation: Emulation,
-    *,
-    seed: int = 1,
-    replications: int = 1,
-    on_task: OnTask,
-    on_phase: OnPhase,
-) -> Generator[Emulated, None, None]:
-    """Emulate scenarios and yield the tables of each, in order, as soon as it is complete.
-
-    Closing the generator ends its brokers.
-
-    Args:
-        scenarios: What to run, see `dvsim.emulation.settings.check_emulation`.
-        emulation: Where and how.
-        seed, replications: Replication 1 .. `replications`; the seed is that of the contents of the
-            messages.
-        on_task: Called after each finished iteration, with the time that it took in seconds.
-        on_phase: Called now and then while one runs: what is done, the share of it, messages per
-            second.
+    The seed is that of the contents of the messages.
     """
-    on_phase("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
-    with broker_targets(emulation) as where:
+    how, emulation = job.how, job.how.emulation
+    tasks = sum(scenario.tasks for scenario in scenarios) * how.replications
+    parts: dict[Hashable, Part] = {
+        id(scenario): Part(scenario.tasks * how.replications, scenario.workload.messages)
+        for scenario in scenarios
+    }
+    with Progress(tasks, visible=job.progress, parts=parts) as shown:
         for scenario in scenarios:
-            gathered = Gathered()
-            facts: dict[str, Any] = {}
-            numbers = range(1, replications + 1), range(1, scenario.workload.iterations + 1)
-            for replication, number in product(*numbers):
-                started = time.perf_counter()
-                shown = partial(_phase, on_phase, scenario.name)
-                asked = (scenario, emulation, where, _seed(seed, replication, number), shown)
-                try:
-                    outcome = run_iteration(*asked)
-                except DvsimError as error:
-                    which = f"replication {replication}, " if replications > 1 else ""
-                    message = f"{scenario.name}, {which}iteration {number}: {error}"
-                    raise RunFailed(message) from error
-                facts = facts or outcome.facts
-                took_s = time.perf_counter() - started
-                gathered.add(replication, number, outcome.iteration, took_s)
-                on_task(scenario, outcome.iteration, took_s)
-            yield Emulated(gathered.tables(), facts)
+            shown.note(size_text(scenario, job.whole[to_toml(scenario)], emulation))
+        shown.under_way("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
+        with broker_targets(emulation) as where:
+            for scenario in scenarios:
+                facts: dict[str, Any] = {}
+                runs = []
+                for replication in range(1, how.replications + 1):
+                    started, iterations = time.perf_counter(), []
+                    for number in range(1, scenario.workload.iterations + 1):
+                        phase = partial(_phase, shown.under_way, scenario.name)
+                        seed, begun = _seed(how.seed, replication, number), time.perf_counter()
+                        try:
+                            outcome = run_iteration(scenario, emulation, where, seed, phase)
+                        except DvsimError as error:
+                            which = f"replication {replication}, " * (how.replications > 1)
+                            message = f"{scenario.name}, {which}iteration {number}: {error}"
+                            raise RunFailed(message) from error
+                        facts = facts or outcome.facts
+                        iterations.append(outcome.iteration)
+                        took_s = time.perf_counter() - begun
+                        shown.done(scenario.name, 1, {}, id(scenario), took_s)
+                    reading = replicate(scenario, replication, iterations)
+                    runs.append(Done(0, replication, reading, time.perf_counter() - started))
+                size = size_facts(scenario, job.whole[to_toml(scenario)])
+                made = Emulated(question=Question(**emulation.question()), **size, **facts)
+                yield study_of(kind, scenario, job, runs, emulated=made)
 
 
 def _phase(on_phase: OnPhase, name: str, what: str, share: float, rate: float) -> None:

@@ -16,6 +16,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from dvsim.broker.files import PrivateFolder
 from dvsim.core.probe import Counter
 from dvsim.core.schedule import share
@@ -23,8 +25,9 @@ from dvsim.emulation.amqp import Queue
 from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
 from dvsim.emulation.hosts import Hosts
+from dvsim.emulation.own_bridge import OwnBridge
 from dvsim.emulation.settings import Emulation
-from dvsim.emulation.stats import Stats
+from dvsim.emulation.stats import Growth, Stats
 from dvsim.emulation.targets import Watch
 from dvsim.emulation.team import Place, Team
 from dvsim.errors import RunFailed
@@ -42,7 +45,9 @@ def send(
     scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, watch: Watch
 ) -> Sending:
     """Send the messages of an iteration and record what each bridge counted."""
-    traces, confirms, team = emulation.traces, emulation.at_least_once, watch.targets.team
+    traces, team, own = emulation.traces, watch.targets.team, emulation.bridge
+    shares = [share(scenario.workload.messages, len(queues), n) for n in range(len(queues))]
+    growths = [Growth(messages) for messages in shares if own is not None]
     with closing(PrivateFolder(prefix=PREFIX)) as private:
         folder = private.path
         here = Place(folder)
@@ -51,26 +56,34 @@ def send(
             target = queue.target
             place.reach(target)
             place.write(_file(queue, "credentials"), f"{target.user}:{target.password}\n")
-        programs = _programs(scenario, queues, seed, confirms, places)
+        programs = _programs(scenario, queues, seed, emulation, places)
         command = _job(programs, emulation.hosts, list(_words(trace_options(traces))))
         # on hosts a job runs in the folder of the same name
         job = Child("the job of emulated cards", command, folder=Path("/") if team else None)
         try:
             while job.ended() is None:
                 watch.look()
+                for growth, queue in zip(growths, queues, strict=False):
+                    growth.look(queue)
                 time.sleep(STEP_S)
             if job.ended() != 0:
                 raise job.failed() if team is None else _failed(job, team)
             for number, place in enumerate(places):
-                queue, own = queues[number % len(queues)], number < len(queues)
+                queue, sends = queues[number % len(queues)], number < len(queues)
                 for name in (
-                    (_report(queue),) if own else (_file(queue, "csv"), _file(queue, "prom"))
+                    (_report(queue),) if sends else (_file(queue, "csv"), _file(queue, "prom"))
                 ):
                     place.fetch(name, folder / name)
-            stats = [Stats(folder / _file(queue, "csv")) for queue in queues]
-            reports = [_read(folder / _report(queue), job) for queue in queues]
-            bridges_s = sum(_cpu_s(folder / _file(queue, "prom"), job) for queue in queues)
             files = {queue.receiver: folder / _file(queue, "csv") for queue in queues}
+            sources: list[Path | pd.DataFrame] = list(files.values())
+            for number, (queue, growth) in enumerate(zip(queues, growths, strict=False)):
+                growth.look(queue)
+                if not files[queue.receiver].exists():
+                    sources[number] = growth.table
+                    growth.table.to_csv(files[queue.receiver], index=False)  # of a trace
+            stats = [Stats(source, _pieces(scenario)) for source in sources]
+            reports = [_read(folder / _report(queue), job) for queue in queues]
+            spent = [_cpu_s(folder / _file(queue, "prom"), job, own) for queue in queues]
             leave_bridges(traces, files)
         finally:
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
@@ -84,9 +97,12 @@ def send(
         (int((r.start_ps + r.duration_ps).max()) for r in records.values() if len(r[0])), default=0
     )
     messages = scenario.workload.messages
-    senders_s = job.usage_s - bridges_s  # the launcher is in it, where it can be told
-    if team is not None:
-        senders_s = sum(float(report["cpu_ns"]) for report in reports) / 1e9
+    senders_s = sum(float(report["cpu_ns"]) for report in reports) / 1e9
+    bridges_s = job.usage_s - senders_s  # the launcher is in it, as it cannot be told from them
+    if None not in spent:
+        bridges_s = sum(filter(None, spent))
+        if team is None:
+            senders_s = job.usage_s - bridges_s
     counters = [
         *_counters(queues, stats, reports),
         Counter("sender", "cpu_per_message", senders_s / messages, "s"),
@@ -114,13 +130,28 @@ def _told(command: list[str]) -> list[str]:
 
 
 def _programs(
-    scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, places: list[Place]
+    scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, places: list[Place]
 ) -> Iterator[list[str]]:
+    confirms, own = emulation.at_least_once, emulation.bridge
     senders, bridges = places[: len(queues)], places[len(queues) :]
     for queue, place in zip(queues, senders, strict=True):
         yield _sender(scenario, queues, queue, seed, confirms, place.folder)
     for queue, place in zip(queues, bridges, strict=True):
-        yield _bridge(place.bridge(), scenario, len(queues), queue, confirms, place.folder)
+        asked = _asked(scenario, queue, place.folder)
+        if own is not None:
+            asked |= {"clients": len(queues), "at-least-once": int(confirms)}
+            yield own.words(
+                {f"BRIDGE_{name.upper().replace('-', '_')}": asked[name] for name in asked}
+            )
+            continue
+        command = [place.bridge(), *_words({f"--{name}": value for name, value in asked.items()})]
+        command += [
+            "--give-up",
+            str(GIVE_UP_S),
+            "--no-declare",
+            f"--exit-with-clients={len(queues)}",
+        ]
+        yield command if confirms else [*command, "--at-most-once"]
 
 
 def _job(programs: Iterator[list[str]], hosts: Hosts | None, more: list[str]) -> list[str]:
@@ -152,25 +183,25 @@ def _sender(
     return command if confirms else [*command, "--at-most-once"]
 
 
-def _bridge(
-    program: str, scenario: Scenario, senders: int, queue: Queue, confirms: bool, folder: Path
-) -> list[str]:
+def _asked(scenario: Scenario, queue: Queue, folder: Path) -> dict[str, Any]:
     system, probe = scenario.system, scenario.probe
     if system.bridge is None or probe.interval_ps is None:
         raise ValueError("emulated cards need a bridge card and a probe of intervals")
-    options = {
-        "--url": queue.target.url,
-        "--credentials": folder / _file(queue, "credentials"),
-        "--exchange": queue.exchange,
-        "--connections": system.bridge["sockets"],
-        "--piece-words": system.card["piece_words"],
-        "--stats": folder / _file(queue, "csv"),
-        "--stats-interval": f"{probe.interval_ps / 1e9:.9g}ms",
-        "--prometheus": folder / _file(queue, "prom"),
-        "--give-up": GIVE_UP_S,
+    return {
+        "url": queue.target.url,
+        "credentials": folder / _file(queue, "credentials"),
+        "exchange": queue.exchange,
+        "connections": system.bridge["sockets"],
+        "piece-words": system.card["piece_words"],
+        "stats": folder / _file(queue, "csv"),
+        "stats-interval": f"{probe.interval_ps / 1e9:.9g}ms",
+        "prometheus": folder / _file(queue, "prom"),
     }
-    command = [program, *_words(options), "--no-declare", f"--exit-with-clients={senders}"]
-    return command if confirms else [*command, "--at-most-once"]
+
+
+def _pieces(scenario: Scenario) -> int:
+    words = max(1, -(-scenario.workload.message_bytes // 8))
+    return -(-words // int(scenario.system.card["piece_words"]))
 
 
 def _words(options: dict[str, Any]) -> Iterator[str]:
@@ -187,7 +218,9 @@ def _report(queue: Queue) -> str:
     return f"sender-{queue.receiver}.json"
 
 
-def _cpu_s(path: Path, job: Child) -> float:
+def _cpu_s(path: Path, job: Child, own: OwnBridge | None) -> float | None:
+    if own is not None and not path.exists():
+        return None
     try:
         lines = path.read_text(encoding="ascii").splitlines()
         seconds = [

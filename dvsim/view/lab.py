@@ -1,0 +1,286 @@
+"""The answer to measurements of a laboratory: verdict, provenance, each case, what is between.
+
+The page and the terminal show the same sections.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dvsim.evidence.lab.data import shown
+from dvsim.evidence.lab.judge import KINDS
+from dvsim.study.number_text import MISSING
+from dvsim.study.table import Cell, Table, mark, number, table_of, times
+from dvsim.view.basis import commands_of
+from dvsim.view.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
+from dvsim.view.blocks import commands as repeated
+from dvsim.view.lab_figures import cdf_figure, qq_figure, sizes_figures
+
+if TYPE_CHECKING:
+    from dvsim.evidence.lab.data import LabData
+    from dvsim.evidence.lab.judge import Compared, Judged
+    from dvsim.table.result import Result
+
+SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
+MOMENTS = ("mean", "std")
+MOST_FIGURES = 12  # cases that have figures of their own; tables have all
+
+
+def lab_page(
+    runs: Sequence[Result], judged: Judged, data: LabData, command: str | None = None
+) -> Page:
+    """Return the page about measurements beside what was simulated; `command` is what makes it."""
+    origin: list[Block] = [_runs(runs), *repeated(commands_of(runs, command))]
+    return Page(
+        f"{Path(judged.file).name}, laboratory and simulation",
+        [*lab_sections(judged, data), Section("origin", "Where it comes from", origin)],
+        f"{judged.form}.",
+    )
+
+
+def lab_sections(judged: Judged, data: LabData) -> list[Section]:
+    """Return what there is to say of measurements, the verdict first."""
+    verdict = [Text(judged.headline, "verdict"), Text(_tolerances(judged))]
+    verdict += map(Text, judged.questions)
+    return [
+        Section("answer", "The verdict", [*verdict, _verdict_table(judged)]),
+        Section("measured", "The measurement", [*_provenance(judged, data)]),
+        Section("cases", "Case by case", _cases(judged)),
+        Section("between", "Between cases", _between(judged)),
+        Section("limits", "What these data cannot show", [Items(judged.limits)]),
+    ]
+
+
+def _cases(judged: Judged) -> list[Block]:
+    some = f" The first {MOST_FIGURES} cases have figures, all have tables."
+    text = (
+        "The band says where a quantile of as many independent samples lies if the simulation is "
+        "true (order statistics, 95 %). Neighbouring samples are rarely independent, so true bands "
+        f"are wider.{some * (len(judged.cases) > MOST_FIGURES)}"
+    )
+    parts = [block for index, case in enumerate(judged.cases) for block in _case(case, index)]
+    return [Text(text), *parts]
+
+
+def _between(judged: Judged) -> list[Block]:
+    blocks: list[Block] = [*sizes_figures(judged.cases), *tables(_ratios(judged))]
+    if not blocks:
+        return []
+    blocks += map(Text, _crossovers(judged))
+    if judged.baseline:
+        own = judged.baseline
+        means = (
+            "through the fitted means"
+            if own["fitted_to"] == "fitted"
+            else "through all of these means, which it has therefore seen"
+        )
+        text = (
+            f"Baseline: over {own['cases']} means the simulation has a mean |log error| of "
+            f"{own['simulated']:.3f}, a naive law (a latency and bytes over a rate, {means}) "
+            f"{own['naive']:.3f}."
+        )
+        blocks.append(Text(text))
+    return blocks
+
+
+def _verdict_table(judged: Judged) -> Table:
+    rows: list[list[str]] = []
+    criteria: list[Any] = list(judged.criteria.itertuples())
+    by_case = {(item.what, item.kind): item for item in criteria}
+    for case in judged.cases:
+        cells = [_criterion(by_case.get((case.name, kind))) for kind in KINDS]
+        rows.append([case.name, Cell(case.split, status=SPLITS[case.split]), *cells])
+    for kind in ("ratio", "order"):
+        asked = [criterion for criterion in criteria if criterion.kind == kind]
+        if asked:
+            held = sum(criterion.passed for criterion in asked)
+            word = "pass" if held == len(asked) else "fail"
+            told = Cell(f"{held} of {len(asked)}", status=word)
+            rows.append([f"{kind} between cases", "", told, *[""] * (len(KINDS) - 1)])
+    return Table(
+        ["case", "split", *KINDS.values()],
+        rows,
+        name="lab-verdict",
+        caption="The criteria: the error furthest away, and whether all are within tolerance",
+    )
+
+
+def _criterion(criterion: Any) -> Cell:  # noqa: ANN401 - a row
+    if criterion is None:
+        return Cell(MISSING, status="info", raw="")
+    word = "pass" if criterion.passed else "fail"
+    known = not math.isnan(criterion.got)
+    got = f"{_percent(criterion.got)} ({criterion.statistic}) " if known else ""
+    if criterion.kind == "empty" and known:
+        got = f"{100 * criterion.got:+.0f} points "
+    raw = criterion.got if known else word
+    return Cell(f"{got}{word}", "number", word, raw)
+
+
+def _percent(error: float) -> str:
+    """Return a relative error; a large one as a factor.
+
+    >>> _percent(0.034), _percent(-0.5), _percent(11.0)
+    ('+3.4 %', '-50.0 %', 'x 12')
+    """
+    return f"{error * 100:+.1f} %" if abs(error) < 5 else f"x {error + 1:.3g}"
+
+
+def _tolerances(judged: Judged) -> str:
+    texts = (f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
+    own = f"{', '.join(judged.declared) or 'none'} declared in [lab]"
+    return f"Tolerances: {', '.join(texts)}; {own}, the others are the defaults."
+
+
+def _provenance(judged: Judged, data: LabData) -> Iterator[Block]:
+    about = {"file": judged.file, "form": judged.form} | judged.about
+    rows = [
+        [key, Cell(value, status="info" if value == "not stated" else "")]
+        for key, value in about.items()
+    ]
+    yield Table(
+        ["what", "told"], rows, name="lab-origin", caption="What is known of the measurement"
+    )
+    reasons: dict[str, list[str]] = {}
+    for name, reason in judged.missing:
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        text = names[0] if len(names) == 1 else f"{len(names)} cases, {names[0]} the first"
+        yield Text(f"Not compared: {text}: {reason}.")
+    if not any(case.values is not None for case in data.cases):
+        yield Text(
+            "The file has statistics and no samples: what lies between two quantiles is unknown, "
+            "and distances are bounds."
+        )
+
+
+def _case(case: Compared, index: int) -> list[Block]:
+    lab, own = case.case, case.simulated
+    count = "an unknown number of samples" if lab.count is None else f"{lab.count:,} samples"
+    lines = [
+        f"{case.split.capitalize()}. Measured: {count}, each: {lab.sample}. Simulated: "
+        f"{own.scenario}, {own.what}, replications: {own.replications}.",
+        *(f"{note[0].upper()}{note[1:]}." for note in (*lab.notes, *own.notes)),
+    ]
+    if case.zeros is not None:
+        low, high, simulated = (
+            f"{share:.1%}" for share in (case.zeros.low, case.zeros.high, case.zeros.simulated)
+        )
+        measured = low if low == high else f"{low} to {high}"
+        lines.append(f"Samples that are zero: {measured} measured, {simulated} simulated.")
+    name = f"lab-{index}"
+    figures = (qq_figure(case, f"{name}-qq"), cdf_figure(case, f"{name}-cdf"))
+    drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
+    details = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
+    return [
+        Heading(case.name),
+        *map(Text, lines),
+        *pair(drawn),
+        Fold(f"Statistics and distances: {case.name}", details, opened=index == 0),
+    ]
+
+
+def _statistics(name: str, case: Compared) -> Table:
+    factor, unit = shown(case.case.unit)
+    items: list[Any] = list(case.rows.itertuples())
+    rows = sorted(items, key=lambda row: row.statistic in MOMENTS)
+    cells = [_row(row, factor) for row in rows]
+    moments = {row.statistic: row for row in items if row.statistic in MOMENTS}
+    if len(moments) == len(MOMENTS) and min(moments["mean"].lab, moments["mean"].simulated) > 0:
+        lab, own = (
+            getattr(moments["std"], side) / getattr(moments["mean"], side)
+            for side in ("lab", "simulated")
+        )
+        rest = [number(None) for _ in range(5)]
+        spread = [number(lab), number(own), times(own / lab if lab else None)]
+        cells.append(["std / mean", *spread, *rest, MISSING, mark(None)])
+    head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
+    spans = [("", 1)] * 5 + [("95 % interval", 2), ("band if true", 2)] + [("", 1)] * 2
+    unit = "plain numbers" if unit == "1" else unit
+    caption = f"In {unit}; intervals are over replications; extremes and deviation are not judged"
+    return Table(
+        [*head, "laboratory is", "verdict"], cells, name=name, caption=caption, spans=spans
+    )
+
+
+def _row(row: Any, factor: float) -> list[str]:  # noqa: ANN401
+    verdict = MISSING if row.outside is None else "outside" if row.outside else "inside"
+    ends = (row.low, row.high, row.band_low, row.band_high)
+    return [
+        row.statistic,
+        *(number(x / factor) for x in (row.lab, row.simulated)),
+        times(row.ratio),
+        MISSING if math.isnan(row.log_error) else f"{row.log_error:+.3f}",
+        *(number(x / factor) for x in ends),
+        verdict,
+        mark(None if row.verdict == "info" else row.verdict == "pass"),
+    ]
+
+
+def _distances(case: Compared, name: str) -> Table | None:
+    if case.distances is None:
+        return None
+    ks, ks_limit, test, wasserstein, mean_log_error = case.distances.values()
+    limit = None if ks_limit is None else f"chance: up to {ks_limit:.3f} (95 %)"
+    rows = [["Kolmogorov-Smirnov, at least", number(ks), limit or "–"]]
+    if test is not None:
+        text = f"{test.freedom} degrees of freedom, chance {test.p:.2g}"
+        rows.append(["G over the bins of the laboratory", number(test.g), text])
+    if wasserstein is not None:
+        rows.append(
+            [
+                "Wasserstein, at least",
+                Cell(f"{wasserstein:.1%}", "number", raw=wasserstein),
+                "of the measured mean",
+            ]
+        )
+    if mean_log_error is not None:
+        factor = _percent(math.expm1(mean_log_error))
+        rows.append(["mean |log error|", number(mean_log_error), factor])
+    caption = "Distances that these statistics still allow; with thousands of samples any test "
+    caption += "finds differences that nobody minds, so they inform and do not judge"
+    return Table(["", "value", ""], rows, name=name, caption=caption)
+
+
+def _ratios(judged: Judged) -> Table:
+    items: list[Any] = list(judged.ratios.itertuples())
+    rows = [
+        {
+            "": f"{ratio.above} over {ratio.below}",
+            "laboratory": times(ratio.lab),
+            "simulated": times(ratio.simulated),
+            "ratio": mark(ratio.ratio_ok),
+            "order": Cell("–", status="info") if ratio.order_ok is None else mark(ratio.order_ok),
+        }
+        for ratio in items
+    ]
+    caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
+    return table_of("lab-ratios", caption, rows)
+
+
+def _crossovers(judged: Judged) -> list[str]:
+    def place(at: tuple[int, int] | None) -> str:
+        return f"between {at[0]:,} and {at[1]:,} B" if at else "nowhere"
+
+    return [
+        f"{cross['first']} and {cross['second']} cross {place(cross['lab'])} in the laboratory, "
+        f"{place(cross['simulated'])} in the simulation."
+        for cross in judged.crossovers
+    ]
+
+
+def _runs(runs: Sequence[Result]) -> Table:
+    rows = [
+        {
+            "scenario": run.scenario.name,
+            "seed": number(float(run.seed)),
+            "replications": number(float(run.replications)),
+            "folder": Cell(str(run.folder) if run.folder else "in memory", "code"),
+        }
+        for run in runs
+    ]
+    return table_of("lab-runs", "The runs; each folder has a manifest and its own report", rows)

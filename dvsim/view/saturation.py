@@ -1,0 +1,103 @@
+"""What saturates first and last: lines of points over the load offered to a switch or network.
+
+A point is *saturated* if its switch queues packets, refuses none, and delivers fewer than it is
+offered. Its queues then grow for as long as the run lasts, and its throughput is the most that the
+line can carry. Where another point of the line delivers what this one is offered, the line can
+carry it: a short run at a low load has few packets, of which chance takes some away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from dvsim.study.number_text import estimate_text
+from dvsim.table.estimate import Each, Estimate
+from dvsim.view.winners import tied, together
+
+SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
+MOST = 4  # lines that are named
+UNIT = "packets per slot and input"
+
+
+class Offered(NamedTuple):
+    """One point: `line` names what else was varied, `half` is of the interval of the throughput.
+
+    `point` is its number, for its replications.
+    """
+
+    line: str
+    load: float
+    throughput: float
+    half: float
+    refused: float
+    point: int = -1
+
+    @property
+    def short(self) -> bool:
+        """Whether it delivers less than what is offered, by more than its interval."""
+        missing = self.load - self.throughput
+        return self.refused == 0 and missing > max(SHORT * self.load, self.half)
+
+
+def saturated(points: Iterable[Offered]) -> list[Offered]:
+    """Return the points that are saturated, of some lines.
+
+    >>> low = Offered("", 0.01, 0.0078, 0.001, 0)
+    >>> saturated([low, Offered("", 0.05, 0.046, 0.008, 0)]), saturated([low]) == [low]
+    ([], True)
+    """
+    known = list(points)
+    most: dict[str, float] = {}
+    for point in known:
+        most[point.line] = max(point.throughput, most.get(point.line, 0.0))
+    return [point for point in known if point.short and most[point.line] < point.load]
+
+
+def sentence(points: Sequence[Offered], each: Callable[[int], Each] = lambda _: {}) -> str:
+    """Say which lines saturate last and what each carries then; nothing if none saturates.
+
+    `each` gives the throughput of a point by replication, see `dvsim.view.winners.tied`.
+
+    >>> points = [Offered("brc", 0.3, 0.24, 0.002, 0), Offered("random", 0.3, 0.25, 0.002, 0)]
+    >>> sentence(points)
+    'Saturates last: random, 0.2500 ± 0.0020; then brc, 0.2400 ± 0.0020 packets per slot and input.'
+    """
+    lines = list(dict.fromkeys(point.line for point in points))
+    carried: dict[str, Offered] = {}
+    for point in saturated(points):
+        if point.throughput > _most(carried.get(point.line)):
+            carried[point.line] = point
+    if not carried:
+        return ""
+    ordered = sorted(carried.values(), key=_most, reverse=True)
+    texts = [estimate_text(limit.throughput, limit.half) for limit in ordered]
+    if len(lines) == 1:
+        return f"Saturates at {texts[0]} {UNIT}."
+    known = [Estimate.around(limit.throughput, limit.half) for limit in ordered]
+    last_ones = tied(known, lambda at: each(ordered[at].point))
+    if len(last_ones) == len(ordered) > 1:
+        span = texts[0] if len({*texts}) == 1 else f"{texts[-1]} to {texts[0]}"
+        alike = f"{len(ordered)} lines saturate alike, as far as chance tells: {span} {UNIT}."
+        return f"{alike}{_keeping(points, lines, carried)}"
+    named = [ordered[at].line for at in last_ones]
+    rest = [at for at in range(len(ordered)) if at not in last_ones]
+    sentences = [f"{together(named)}, {texts[0]}"]
+    sentences += [f"{ordered[at].line}, {texts[at]}" for at in rest]
+    last = f"{sentences[-1]} {UNIT}" if len(sentences) <= MOST else f"first {sentences[-1]} {UNIT}"
+    listed = "; then ".join([*sentences[: min(len(sentences) - 1, MOST - 1)], last])
+    keeping = _keeping(points, lines, carried)
+    return f"{keeping.strip()} The others: {listed}." if keeping else f"Saturates last: {listed}."
+
+
+def _keeping(points: Sequence[Offered], lines: Sequence[str], carried: Collection[str]) -> str:
+    keeping = [line for line in lines if line not in carried]
+    if not keeping:
+        return ""
+    load = min(max(point.load for point in points if point.line == line) for line in keeping)
+    named = ", ".join(keeping[:MOST]) + (" and more" if len(keeping) > MOST else "")
+    return f" Not saturated up to load {load:g}: {named}."
+
+
+def _most(point: Offered | None) -> float:
+    return -1.0 if point is None else point.throughput
