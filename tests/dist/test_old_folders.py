@@ -30,9 +30,9 @@ HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
 REASONS = {
     "format-1": f"was made by dvsim 0.1.0 on 2026-11-21, and this is dvsim {dvsim.__version__}: "
-    "manifest.json has format 1, not 6; ",
+    "manifest.json has format 1, not 7; ",
     "before-scatter": "was made by dvsim 0.1.0+f5127a0d on 2026-11-21, and this is dvsim "
-    f"{dvsim.__version__}: manifest.json has format 2, not 6; ",
+    f"{dvsim.__version__}: manifest.json has format 2, not 7; ",
 }
 
 
@@ -113,23 +113,23 @@ def test_a_folder_with_other_columns_is_of_another_version(kept):
         load_result(kept.folder)
 
 
-@pytest.mark.parametrize("format_", [2, 3, 5])
+@pytest.mark.parametrize("format_", [2, 5, 6])
 def test_a_folder_that_was_named_by_its_replications_is_refused_with_its_command(kept, format_):
     edit(kept, None, None, format=format_)
     with pytest.raises(RunFailed) as caught:
         load_result(kept.folder)
     text = str(caught.value)
     assert text.startswith(f"{kept.folder} was made by dvsim ")
-    assert f"has format {format_}, not 6; run it again ({kept.manifest.command})" in text
+    assert f"has format {format_}, not {FORMAT}; run it again ({kept.manifest.command})" in text
 
 
 def test_a_folder_that_never_had_a_table_is_of_another_version(kept):
     (kept.folder / "values.parquet").unlink()
-    with pytest.raises(RunFailed, match=r"not a complete run: summary\.parquet is missing"):
+    with pytest.raises(RunFailed, match=r"not a complete run: values\.parquet is missing"):
         load_result(kept.folder)
     edit(kept, "values.parquet", None)
     with pytest.raises(
-        RunFailed, match=r"and this is dvsim .*: summary\.parquet is missing, it never had one; run"
+        RunFailed, match=r"and this is dvsim .*: values\.parquet is missing, it never had one; run"
     ):
         load_result(kept.folder)
 
