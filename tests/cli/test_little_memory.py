@@ -50,7 +50,7 @@ def test_what_does_not_fit_says_what_it_needs(tmp_path, table, what):
 @pytest.mark.parametrize(
     "verb",
     [
-        ("run", "h3/dv-256", "--replications", "2"),
+        ("run", "h3/dv-256", "--replications", "100"),
         ("sweep", "switch/load-latency", "--vary", "load=0.1,0.2", "--replications", "2"),
         ("run", "switch/load-latency", "--replications", "2"),
     ],
@@ -60,6 +60,7 @@ def test_no_shared_memory_for_several_processes(monkeypatch, tmp_path, verb, num
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("multiprocessing.synchronize._multiprocessing.SemLock", refuse)
+    monkeypatch.setattr("dvsim.pool.START_S", 0)  # else what is quick needs no processes
     monkeypatch.chdir(tmp_path)
     done = dvsim(*verb, "--scale", "0.002", "--workers", "2")
     assert done.returncode == 1, done.stderr

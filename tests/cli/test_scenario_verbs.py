@@ -290,6 +290,7 @@ def test_show_prints_a_schema_that_knows_every_section():
         {"workload", "system", "event", "vary", "tolerance"},
         {"workload", "system", "vary"},
         {"program", "skeleton", "fabric", "vary"},
+        {"topology", "router", "traffic", "vary"},
     ]
     for kind, known in zip(kinds, sections, strict=True):
         assert known <= set(kind["properties"])
