@@ -55,7 +55,8 @@ def index_lines(swept: Result, answers: Sequence[Index]) -> Iterator[str | Table
     )
     for name in dict.fromkeys(answer.result for answer in answers):
         own = [answer for answer in answers if answer.result == name]
-        values = swept.estimates().query("metric == @name")["value"]
+        estimates = swept.estimates().set_index("metric")["value"]
+        values = estimates.loc[[name]]
         unit = swept.METRICS[name]
         span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")
         yield f"{INDENT}{name}: {span}"

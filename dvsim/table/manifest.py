@@ -265,8 +265,8 @@ def build_manifest(
         version=version,
         git=git,
         scenario=name,
-        seed=seed,
-        replications=replications,
+        seed=int(seed),  # also of NumPy
+        replications=int(replications),
         backend=backend,
         host=Host(**machine_facts()),
         command=command if isinstance(command, str) else shlex.join(command),

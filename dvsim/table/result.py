@@ -413,11 +413,11 @@ class Result:
         """Return one row per point for people: varied keys, metrics with half intervals, notes."""
         table = self.points
         for metric in self.SHOWN:
-            rows = self._estimates[self._estimates["metric"] == metric].set_index("point")
-            table[metric] = rows["value"]
-            table[f"± {metric}"] = rows["high"] - rows["value"]
+            amounts = [self.amount(metric, point) for point in table.index]
+            table[metric] = [amount.value for amount in amounts]
+            table[f"± {metric}"] = [amount.high - amount.value for amount in amounts]
         notes = self.notes()
-        table["notes"] = [notes.get(point, "") for point in range(len(table))]
+        table["notes"] = [notes.get(point, "") for point in table.index]
         return table
 
     def _repr_html_(self) -> str:

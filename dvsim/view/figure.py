@@ -170,9 +170,30 @@ def pdf(figure: Figure) -> bytes:
     import vl_convert
 
     made = bytes(vl_convert.svg_to_pdf(svg(figure).decode()))
-    # the entries of a dictionary come in any order; as long as they are, no offset moves
+    # fonts, and the entries of a dictionary, come in any order: objects are numbered as first named
     entries = rb"(?m)((?:^ +/\w+ \d+ 0 R\n)+)"
-    return re.sub(entries, lambda found: b"".join(sorted(found[1].splitlines(keepends=True))), made)
+    made = re.sub(entries, lambda found: b"".join(sorted(found[1].splitlines(True))), made)
+    objects = {
+        name: text.partition(b"\nstream\n")
+        for name, text in re.findall(rb"(?ms)^(\d+) 0 obj\n(.*?)^endobj\n", made)
+    }
+    trailer = made[made.rindex(b"trailer") : made.rindex(b"startxref")]
+    named, numbers = re.findall(rb"(\d+) 0 R", trailer), dict[bytes, int]()
+    for name in named:  # which grows
+        if name not in numbers:
+            numbers[name] = len(numbers) + 1
+            named += re.findall(rb"(\d+) 0 R", objects[name][0])
+
+    def renumbered(text: bytes) -> bytes:
+        return re.sub(rb"(\d+) 0 R", lambda found: b"%d 0 R" % numbers[found[1]], text)
+
+    written, places = made[: made.index(b"\n\n") + 2], [b"0000000000 65535 f\r\n"]
+    for name, number in numbers.items():
+        head, *stream = objects[name]
+        places.append(b"%010d 00000 n\r\n" % len(written))
+        written += b"%d 0 obj\n%s%sendobj\n\n" % (number, renumbered(head), b"".join(stream))
+    ends = b"xref\n0 %d\n%s%s" % (len(places), b"".join(places), renumbered(trailer))
+    return b"%s%sstartxref\n%d\n%%%%EOF" % (written, ends, len(written))
 
 
 def reading(view: str, **values: object) -> str:

@@ -52,7 +52,8 @@ def answer_sentences(swept: Result, results: Sequence[str] = ()) -> list[str]:
 
     The first of `results` is that result; without, it is the first that is drawn.
     """
-    good = swept.sides["points"].query("error == ''")
+    rows = swept.sides["points"]
+    good = rows[rows["error"] == ""]
     if good.empty:
         return []
     last = saturation_sentence(Sweep(swept))
@@ -92,7 +93,7 @@ def _largest(points: Result, asked: str = "") -> str:
 
 
 def _idle(points: Result, name: str) -> list[str]:
-    estimates = points.estimates().query("metric == @name").set_index("point")["value"]
+    estimates = points.estimates().set_index(["metric", "point"])["value"].loc[name]
     table = points.points.assign(**{name: estimates})
     varied = [key for key in map(str, points.points) if table[key].nunique(dropna=False) > 1]
     return [
@@ -188,7 +189,8 @@ def _points(swept: Result, results: Sequence[str], most: int, caption: str) -> T
 
 
 def _times(swept: Result) -> tuple[int, int]:
-    times = swept.sides["points"].query("error == ''")["replications"]
+    rows = swept.sides["points"]
+    times = rows.loc[rows["error"] == "", "replications"]
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
 
 
@@ -222,7 +224,8 @@ def asked_text(swept: Result) -> str:
 
 def _imprecise(swept: Result) -> Iterator[str]:
     asked = swept.asked.precision or math.inf
-    rows = swept.sides["points"].query("precision > @asked")
+    rows = swept.sides["points"]
+    rows = rows[rows["precision"] > asked]
     for record in rows.head(FAILED).to_dict(orient="records"):
         yield (
             f"{_named(swept, record)}: ± {100 * record['precision']:.2g}% with "
@@ -233,7 +236,8 @@ def _imprecise(swept: Result) -> Iterator[str]:
 
 
 def _failed(swept: Result, options: Mapping[str, str]) -> Iterator[str]:
-    failed = swept.sides["points"].query("error != ''")
+    rows = swept.sides["points"]
+    failed = rows[rows["error"] != ""]
     for record in failed.head(FAILED).to_dict(orient="records"):
         argument, colon, rest = str(record["error"]).partition(": ")
         error = f"{options.get(argument, argument)}{colon}{rest}"

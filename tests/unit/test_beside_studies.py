@@ -33,7 +33,7 @@ def studies(tmp_path_factory):
 
 def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
     every, one_load, _ = studies
-    keys = [PointKeys.of(study.scenario) for study in (every, one_load)]
+    keys = [PointKeys.of(study) for study in (every, one_load)]
     assert matching_keys(keys) == ["height", "load"]  # slots is how long it ran
     found = side_by_side([every, one_load])
     assert found.points == [{"height": 4, "load": 0.2}, {"height": 16, "load": 0.2}]

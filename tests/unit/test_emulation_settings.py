@@ -153,9 +153,9 @@ def test_a_password_is_never_repeated():
 
 
 def test_a_run_without_counters_or_brokers_has_words_too():
-    from run_builder import counters, empty_counters
+    from run_builder import counters
 
-    assert cost_text(empty_counters()) == "CPU per message: not counted"
+    assert cost_text(counters({})) == "CPU per message: not counted"
     assert made_text(Emulated(question=Question(promise="at most once"))).endswith("; at most once")
     counted = counters({
         ("publisher.1", "cpu_per_message"): 2e-5,

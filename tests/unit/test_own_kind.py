@@ -131,7 +131,7 @@ def test_it_has_pages(asked, tmp_path):
     page = (tmp_path / "page.md").read_text("utf-8")
     assert "# A queue with one server\n\nHow long does a customer wait?\n\nWait " in page
     assert "| load | wait | ± | busy | ± | settled? |" in page
-    assert "*Wait against load.* 0.996 at load 0.5" in page  # a figure, in words
+    assert "*Wait against load.* wait: 0.996 at 0.5 to 3.97 at 0.8" in page  # a figure, in words
     assert "mean service times" in (tmp_path / "again.html").read_text("utf-8")
 
 
@@ -349,7 +349,7 @@ def test_how_long_a_point_is_run_names_no_point(asked, tmp_path):
     assert status == 0, err
     page = (tmp_path / "page.md").read_text("utf-8")
     (figure,) = [line for line in page.splitlines() if line.startswith("*Wait against load.*")]
-    assert " at load 0.8" in figure and "customers" not in figure
+    assert " at 0.8" in figure and "customers" not in figure
 
 
 FLOW = """    def replicate(self, scenario, seed, replication):

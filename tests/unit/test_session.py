@@ -8,7 +8,6 @@ import dvsim
 from dvsim.contract.load import load
 from dvsim.core import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
-from dvsim.kinds.rabbitmq import run as system_runs
 from dvsim.scenario import bounds
 from dvsim.session import run_scenarios
 from dvsim.study import execute
@@ -39,7 +38,7 @@ def test_an_edited_run_folder_is_refused_and_force_replaces_it(tmp_path):
 
 
 def test_a_name_that_is_too_long_for_a_folder_is_known_before_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(system_runs, "simulate", None)
+    monkeypatch.setattr(execute, "simulate", None)
     with pytest.raises(OutputError, match="File name too long"):
         ask(SMALL, out=tmp_path / ("x" * 300))
 

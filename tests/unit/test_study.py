@@ -335,8 +335,11 @@ def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
     assert manifest["counts"]["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
     manifest["backend"] = "sim"
     (study.folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(RunFailed, match=r"samples\.parquet is missing"):
+    with pytest.raises(RunFailed, match="is not what was asked"):
         load_result(study.folder)
+    renamed = study.folder.rename(tmp_path / "renamed")  # whose name says nothing
+    with pytest.raises(RunFailed, match="scenario is not of the kind rabbitmq"):
+        load_result(renamed)
 
 
 def test_a_study_has_a_page_of_its_own(sweep, tmp_path):

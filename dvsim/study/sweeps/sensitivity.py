@@ -113,7 +113,7 @@ def indices(
         raise RunFailed(f"{message}; point {failed.index[0]}: {failed['error'].iloc[0]}")
     all_indices = []
     for name in results:
-        estimates = swept.estimates().query("metric == @name").set_index("point")["value"]
+        estimates = swept.estimates().set_index(["metric", "point"])["value"].loc[name]
         values = estimates.reindex(range(points)).to_numpy(np.float64).reshape(-1, samples)
         if not np.isfinite(values).all():
             raise RunFailed(f"{name} is not a number at some points, and an index needs them all")
