@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from compiled import EXAMPLES, compiled
+from compiled import EXAMPLES, ROOT, compiled
 from emulated import ask, jobs
 
 from dvsim import broker
@@ -27,6 +30,12 @@ PYTHON = f"{sys.executable} {EXAMPLES / 'rabbit_bridge.py'}"
 
 def scenario():
     return load("h3/dv-256", [f"workload.messages={MESSAGES}", "workload.iterations=1"])
+
+
+def commands(page):
+    """Return the commands that a page of docs/ has for a bridge of one's own."""
+    text = (ROOT / "docs" / page).read_text("utf-8").partition("by tests/broker/test_own_bridge")[2]
+    return re.findall(r"^    \$ (.*?)(?: +#.*)?$", text.partition("\n\n")[0], re.MULTILINE)
 
 
 @pytest.fixture
@@ -126,3 +135,26 @@ def test_a_broker_that_dies_ends_the_run_and_the_bridge(monkeypatch):
     with pytest.raises(RunFailed, match=r"^h3/dv-256, iteration 1: broker a1 at .* died\n"):
         next(found)
     assert jobs(made[0].nodes[0].url) == []
+
+
+def test_the_commands_of_the_pages_compare_it_with_the_model_and_vicbridge(tmp_path, room):
+    """Those of tutorials/bridge-developer.md; emulated-runs.md has two of them."""
+    shown = commands("tutorials/bridge-developer.md")
+    assert len(shown) == 5
+    assert len(shorter := commands("emulated-runs.md")) == 2 and set(shorter) < set(shown)
+    shutil.copy(EXAMPLES / "rabbit_bridge.c", tmp_path)
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "VICBRIDGE_URL": room.nodes[0].url,
+        "VICBRIDGE_CREDENTIALS": str(room.credentials),
+    }
+    text = "\n".join(shown).replace("dvsim run", "dvsim run --scale 0.0001")
+    done = subprocess.run(
+        ["bash", "-ec", text], cwd=tmp_path, env=environment, timeout=200,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("runs/h3/dv-256/[!.]*"))) == 3
+    told = [line for line in done.stdout.splitlines() if re.match("[123]  (sim|emu)  ", line)]
+    assert ["./rabbit_bridge" in line for line in told] == [False, False, True], done.stdout

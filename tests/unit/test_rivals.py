@@ -1,11 +1,14 @@
 """Rivals at equal ports: what is asked of CAMINOS, what is read of its answers, what is refused."""
 
 import re
+import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from harness import in_process
 
 import dvsim
 from dvsim.contract.find import kind_named
@@ -16,8 +19,10 @@ from dvsim.kinds.rivals.offered import packets_of, silent
 from dvsim.kinds.rivals.shapes import ImpossibleError, shape_of
 from dvsim.kinds.rivals.spec import RivalTraffic, TopologyTable
 from dvsim.kinds.workload.graph import ANY, Builder
-from dvsim.kinds.workload.simgrid import FABRICS, replay_time, sides_of, trace_lines
+from dvsim.kinds.workload.readers.goal import write_goal
+from dvsim.kinds.workload.simgrid import FABRICS, main, replay_time, sides_of, trace_lines
 
+PAGE = Path(__file__).parents[2] / "docs" / "rivals.md"
 NAME = "rivals/load-latency"
 KEPT = Path(__file__).parent / "caminos.result"
 FAKE = """\
@@ -26,6 +31,12 @@ echo "git_id=none version_number={version}"
 for word; do case $word in --results=*) cat '{answer}' > "${{word#--results=}}";; esac; done
 exit {code}
 """
+
+
+def command(beginning):
+    """Return the words of the command of the page that begins so."""
+    (line,) = re.findall(rf"^    \$ {beginning} (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    return shlex.split(line)
 
 
 def rival(network, ports=64, *settings, load=0.25):
@@ -193,6 +204,17 @@ def test_a_run_of_an_engine_gives_our_metrics(engine, network):
     assert run.manifest.backend == "caminos"
 
 
+def test_the_command_of_the_page_draws_all_rivals(engine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    engine()
+    words = command("dvsim run rivals/load-latency --replications 3 --report")
+    asked = ["run", NAME, "--replications", "3", "--report", *words]
+    done = in_process.dvsim(*asked, "--scale", "0.01", "--set", "traffic.load=0.2")
+    assert done.returncode == 0, done.stderr
+    text = Path(words[0]).read_text("utf-8")
+    assert all(network in text for network in ("vortex", "fattree", "torus", "dragonfly"))
+
+
 @pytest.mark.parametrize(
     ("how", "told"),
     [
@@ -285,3 +307,15 @@ def test_simgrid_gives_the_time_that_the_narrowest_link_takes():
     assert replay_time(graph, "dragonfly") > bridge > 4 * replay_time(graph, "torus")
     faster = replay_time(graph, "fattree", rate="13.6GBps")
     assert faster == pytest.approx(replay_time(graph, "fattree") / 2, rel=0.05)
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_the_command_of_the_page_replays_a_program(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = command("python -m dvsim.kinds.workload.simgrid")
+    with Path(words[0]).open("w") as file:
+        write_goal(all_to_all(4, 1024), file)
+    monkeypatch.setattr(sys, "argv", ["simgrid", *words])
+    main()
+    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert told == words[1].split(",") == ["fattree", "torus", "dragonfly"]
