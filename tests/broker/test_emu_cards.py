@@ -18,7 +18,7 @@ from dvsim.contract.load import load
 from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq.emu import emulate
+from dvsim.progress import Progress
 from dvsim.study.emulated_text import costs_of
 from dvsim.view import write_results
 
@@ -88,8 +88,8 @@ def test_the_bridge_card_says_how_many_connections_there_are(at):
     assert command[command.index("--connections") + 1] == "3"
 
 
-def test_a_bridge_that_is_killed_while_messages_are_sent_ends_the_run_and_the_job(at):
-    def on_phase(what, share, rate):
+def test_a_bridge_that_is_killed_while_messages_are_sent_ends_the_run_and_the_job(at, monkeypatch):
+    def under_way(progress, what, share, rate):
         if rate:
             for pid in emulated.jobs(at.urls[0]):
                 if "vicrun" not in nodes.arguments_of(pid).split()[0]:
@@ -97,9 +97,9 @@ def test_a_bridge_that_is_killed_while_messages_are_sent_ends_the_run_and_the_jo
                         os.kill(pid, signal.SIGKILL)
 
     scenario = load("h3/dv-8", ["workload.messages_per_second=20_000", 'loop="open"'])
-    found = emulate([scenario], at, on_task=lambda *_: None, on_phase=on_phase)
+    monkeypatch.setattr(Progress, "under_way", under_way)
     with pytest.raises(RunFailed, match=r"^h3/dv-8, iteration 1: "):
-        next(found)
+        ask(scenario, at)
     assert emulated.jobs(at.urls[0]) == []
 
 

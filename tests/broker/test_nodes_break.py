@@ -25,7 +25,7 @@ from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place, declared, measured
 from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
-from dvsim.kinds.rabbitmq.emu import emulate
+from dvsim.progress import Progress
 
 
 @pytest.fixture(scope="module")
@@ -222,23 +222,25 @@ def test_a_broker_that_stops_answering_is_left(node, jobs, connect):
     everything(job, connect)
 
 
-def test_a_broker_that_is_killed_while_messages_are_sent_ends_the_runs(cluster, node, tmp_path):
+def test_a_broker_that_is_killed_while_messages_are_sent_ends_the_runs(
+    cluster, node, tmp_path, monkeypatch
+):
     """One over TCP, as a command, and one over cards."""
     at = ["--url", node.url, "--credentials", str(cluster.credentials)]
     over_tcp = emulated.start(tmp_path / "runs", *emulated.LONG, *at)
     emulation = Emulation(urls=(node.url,), credentials=cluster.credentials)
     cards = load("h3/dv-8", ["workload.messages_per_second=20_000", 'loop="open"'])
 
-    def on_phase(what, share, rate):
+    def under_way(progress, what, share, rate):
         if rate:
             os.kill(node.pid, signal.SIGKILL)
 
     try:
         publishers = emulated.publishers_of(over_tcp)
         nodes.eventually(lambda: messages_in(node), "messages over TCP")
-        found = emulate([cards], emulation, on_task=lambda *_: None, on_phase=on_phase)
+        monkeypatch.setattr(Progress, "under_way", under_way)
         with pytest.raises(RunFailed, match=r"^h3/dv-8, iteration 1: "):
-            next(found)
+            emulated.ask(cards, emulation)
         _, said = over_tcp.communicate(timeout=nodes.DEADLINE_S)
     finally:
         over_tcp.kill()

@@ -61,7 +61,8 @@ def alone(tmp_path_factory):
 
 def tables(folder):
     found = max(folder.glob("sweeps/h3/fdr-8-*/points.csv"), key=lambda path: path.stat().st_size)
-    return {name: (found.parent / name).read_bytes() for name in ("points.csv", "points.parquet")}
+    names = ("points.csv", "points.parquet", "values.parquet")
+    return {name: (found.parent / name).read_bytes() for name in names}
 
 
 def started(machines, command, log):
