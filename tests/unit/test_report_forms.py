@@ -1,6 +1,7 @@
 """Do the other forms of a report hold what the page holds, and are they the same every time?"""
 
 import io
+import re
 import xml.etree.ElementTree as ET
 
 import pandas as pd
@@ -121,6 +122,16 @@ def test_the_table_of_a_study_has_its_keys(study):
 def test_equal_results_give_equal_bytes(tmp_path, form):
     results = [vortex_run(intervals=500), tcp_run(batches=100)]
     assert written(tmp_path, f"a.{form}", *results) == written(tmp_path, f"a.{form}", *results)
+
+
+def test_the_table_of_a_pdf_says_where_its_objects_are(tmp_path):
+    for data in written(tmp_path, "a.pdf", vortex_run(intervals=500)):
+        start = int(data.split(b"startxref\n")[1].split()[0])
+        assert data[start:].startswith(b"xref\n0 ")
+        places = re.findall(rb"^(\d{10}) 00000 n\r\n", data[start:], re.MULTILINE)
+        assert len(places) == data.count(b" 0 obj\n") > 10
+        for number, place in enumerate(places, start=1):
+            assert data[int(place) :].startswith(b"%d 0 obj\n" % number)
 
 
 def test_every_figure_becomes_a_file_that_is_well_formed(tmp_path, runs, validation, study):
