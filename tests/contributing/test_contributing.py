@@ -40,7 +40,7 @@ def run(copy, *words):
     command = [sys.executable, "-m", "dvsim", *map(str, words)]
     environment = {**os.environ, "PYTHONPATH": str(copy), "DVSIM_WORKERS": "1"}
     how = {"cwd": copy.parent, "env": environment, "capture_output": True, "text": True}
-    done = subprocess.run(command, check=False, timeout=60, **how)
+    done = subprocess.run(command, check=False, timeout=200, **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
