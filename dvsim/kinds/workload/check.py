@@ -76,7 +76,8 @@ def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str])
             message & ((peer < least) | (peer > last)),
             f"the ranks are 0 to {last}; no rank {{peer}}",
         ),
-        (message & ((tag < least) | (tag > MOST_TAG)), f"tag must be 0 to {MOST_TAG}, is {{tag}}"),
+        (message & (tag < least), "a tag must be 0 or more, is {tag}"),
+        (message & (tag > MOST_TAG), f"a tag must be at most {MOST_TAG}, is {{tag}}"),
         ((cpu < 0) | (cpu > MOST_CPU), f"cpu must be from 0 to {MOST_CPU}, is {{cpu}}"),
         ((nic < 0) | (nic > MOST_CPU), f"nic must be from 0 to {MOST_CPU}, is {{nic}}"),
     ):
