@@ -60,16 +60,18 @@ class Guest:
         words = [str(program), self.how]
         self.starter = drawn.choice(list(STARTERS)) if drawn.random() < 1 / 3 else None
         words = words if self.starter is None else behind(self.starter, words)
-        self.process = job.join(card, words, job.folder / "churn.log")
+        self.log = job.folder / f"guest{drawn.getrandbits(64):x}.log"
+        self.process = job.join(card, words, self.log)
         self.begin_s = time.monotonic()
         self.kill_s = self.begin_s + drawn.uniform(0.0, LATEST_KILL_S)
 
     @property
     def codes(self) -> set[int]:
-        """Return how its vicrun may end. Who stands between may hide a signal before vic_open."""
+        """Return how its vicrun may end: 1 if a shell hides how, 0 if that was before vic_open."""
         code = CODES[self.how]
-        hidden = {"a shell": 0 if self.how == "alarm" else code, "a session of its own": code & 127}
-        return {code, hidden.get(self.starter or "", code)}
+        hidden = {"kill": {1}, "exit": {1}, "alarm": {0, 1}}.get(self.how, set())
+        behind = {"a shell": hidden, "a session of its own": {code & 127}}
+        return {code} | behind.get(self.starter or "", set())
 
     def tend(self) -> bool:
         """Kill it when it is time; say whether it has ended."""
@@ -124,13 +126,15 @@ def _run(job: Job, program: Path, staying: list[subprocess.Popen[bytes]], drawn:
             done.health.again({"launcher": job.process.pid, **there})
         for guest in [guest for guest in guests if guest.tend()]:
             guests.remove(guest)
-            code = guest.process.returncode
-            if code in guest.codes:
-                done.ends[guest.how] += 1
-            elif code == NO_CARD:
+            code, said = guest.process.returncode, guest.log.read_text("utf-8")
+            guest.log.unlink()
+            if code == NO_CARD and " has a program" in said:
                 done.refused += 1
+            elif code in guest.codes:
+                done.ends[guest.how] += 1
             else:
                 done.breaches.append(
-                    f"a program that was to '{guest.how}' ended with {code}, behind {guest.starter}"
+                    f"a program that was to '{guest.how}' ended with {code}, behind "
+                    f"{guest.starter}, and said {said!r}"
                 )
         time.sleep(0.002)
