@@ -52,7 +52,7 @@ static bool parse_job(const char *text, uint64_t *fd, uint64_t *nonce, uint64_t 
     strcpy(copy, text);
     const char *first = strsep(&rest, ":"), *second = strsep(&rest, ":");
     *place = 0;
-    return number(first, 10, INT32_MAX, fd) && number(second, 16, UINT64_MAX, nonce) &&
+    return strlen(first) < 16 && number(first, 10, INT32_MAX, fd) && number(second, 16, UINT64_MAX, nonce) &&
            (rest == NULL || number(rest, 10, UINT32_MAX, place));
 }
 

@@ -83,6 +83,7 @@ def test_a_machine_without_memory_is_a_status(emulator):
 
 
 GARBLED = ["", "x", ":", "3", "-1:2a", "99999999999:2a", "3:xyz", " 3:2a", "3: 2a"]
+GARBLED += ["3:2a:", "3:2a:x", "3:2a:4294967296", "3:2a:1:1"]
 TOO_LONG = ["3:11111111111111111", "0000000000000003:2a"]
 
 
