@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -280,19 +280,6 @@ class Kind:
         """The tables that are kept of a result, by name, with the types of their columns."""
         raise NotImplementedError
 
-    def kept(self, result: Own) -> Mapping[str, Any]:
-        """Return the tables of a result, by name, or their columns by name.
-
-        Raises:
-            RunFailed: If they are not what a run must give.
-        """
-        return {name: getattr(result, name) for name in self.tables}
-
-    @property
-    def result(self) -> Callable[..., Own]:
-        """What makes a result of scenario, seed, replications, folder, manifest and `tables`."""
-        raise NotImplementedError
-
     def values(self, metric: str, readings: Sequence[Any]) -> list[float]:
         """Return a metric of each of some replications of a point, as a study of them has it."""
         return [reading.metrics.get(metric, nan) for reading in readings]
@@ -309,19 +296,6 @@ class Kind:
     def fidelity(self, result: Own) -> str | None:
         """Return at which fidelity a result was simulated, in words; None if there is only one."""
         return None
-
-    @property
-    def brief_tables(self) -> Sequence[str]:
-        """Those of `tables` from which `point_numbers` takes the numbers of a result."""
-        raise NotImplementedError
-
-    def brief(self, result: Own) -> Mapping[str, Any]:
-        """Return the `brief_tables` of a result, by name."""
-        raise NotImplementedError
-
-    def point_numbers(self, scenario: Own, tables: Mapping[str, Any]) -> list[Any]:
-        """Return the numbers of each point, as `dvsim.study.point_numbers.PointNumbers`."""
-        raise NotImplementedError
 
     @property
     def shown(self) -> Sequence[str]:

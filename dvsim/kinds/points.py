@@ -6,14 +6,13 @@ heavy is imported here: a scenario is read and shown without any library that ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.contract.kind import Job, Kind, Own, Plain, Reading
 from dvsim.errors import Fault
 from dvsim.scenario.document import Document
-from dvsim.study.point_numbers import note_of, of_points
 from dvsim.table.metrics import VALUES
 
 if TYPE_CHECKING:
@@ -22,6 +21,16 @@ if TYPE_CHECKING:
     from dvsim.kinds.study import Done
     from dvsim.table.result import Headline, Result
     from dvsim.table.stages import Limit
+
+
+def note_of(notes: Sequence[str]) -> str:
+    """Return why some replications of a point have not settled; empty if all have.
+
+    Their texts differ in their figures: the first is given, and how many there are.
+    """
+    texts = [note for note in notes if note]
+    count = f" (in {len(texts)} of {len(notes)} replications)" if len(notes) > 1 else ""
+    return f"{texts[0]}{count}" if texts else ""
 
 
 class PointsKind(Kind):
@@ -41,24 +50,9 @@ class PointsKind(Kind):
         return {name: metric.unit for name, metric in self.registry.items()}
 
     @property
-    def result(self) -> Callable[..., Result]:
-        """What makes a result of its tables."""
-        from dvsim.table.result import Result
-
-        def made(values: pd.DataFrame, **known: Any) -> Result:  # noqa: ANN401
-            sides = {name: known.pop(name) for name in self.sides}
-            return Result(values=values, sides=sides, **known)
-
-        return made
-
-    @property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
         """The tables of a result, by name, with the types of their columns."""
         return {"values": VALUES, **self.sides}
-
-    def kept(self, result: Own) -> Mapping[str, pd.DataFrame]:
-        """Return its values and sides."""
-        return {"values": result.values, **result.sides}
 
     def metrics(self, scenario: Own) -> Mapping[str, str]:
         """Return the metrics with their units."""
@@ -91,7 +85,7 @@ class PointsKind(Kind):
         from dvsim.table.result import Headline
 
         first = self.headline
-        name = next((name for name in first if result.wide[name].notna().any()), first[0])
+        name = next((name for name in first if name in result.there), first[0])
         unit = result.METRICS[name]
         text = name if unit == "1" else f"{name} {unit}"
         return Headline(name, text, result.each(point, name), self.metric(name).signed)
@@ -160,19 +154,6 @@ class PointsKind(Kind):
         """Yield what was asked and the table of points, or what `text` yields instead."""
         lines: Iterator[Any] = resolve_name(self.text)(result)
         return lines
-
-    @property
-    def brief_tables(self) -> Sequence[str]:
-        """Values, and what is said of the runs."""
-        return [name for name in ("values", "runs") if name in self.tables]
-
-    def brief(self, result: Own) -> Mapping[str, pd.DataFrame]:
-        """Return them."""
-        return {name: self.kept(result)[name] for name in self.brief_tables}
-
-    def point_numbers(self, scenario: Own, tables: Mapping[str, pd.DataFrame]) -> list[Any]:
-        """Return the metrics of each point."""
-        return of_points(scenario, tables, self.units)
 
     @property
     def first(self) -> Sequence[str]:

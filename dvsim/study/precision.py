@@ -11,14 +11,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dvsim.contract.find import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.number_text import ROUNDING, counted
-from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.stopping import needed
 from dvsim.study.whatif import Part, answers
 from dvsim.table.compare import rate_ratio
-from dvsim.table.estimate import Change, Estimate
+from dvsim.table.estimate import estimate, share_of
 from dvsim.table.result import Result
 
 MOST_TEXTS = 3  # results of which each says what it reached
@@ -93,7 +91,11 @@ def reached(results: Sequence[Result]) -> list[Reached]:
     together = _questions(results) | _pairs(results)
     reports = []
     for result in results:
-        metric, share, question = together.get(id(result)) or (*_alone(result), "")
+        metric, share, question = together.get(id(result)) or (
+            result.headline().name,
+            max(shares_of(result)),
+            "",
+        )
         reports.append(Reached(result.scenario.name, metric, share, result.replications, question))
     return reports
 
@@ -112,7 +114,7 @@ def needs(results: Sequence[Result], precision: float) -> list[int]:
 
 
 def _part(part: Part) -> list[float]:
-    own = [_share(outcome.ratio) for outcome in part.outcomes]
+    own = [share_of(outcome.ratio) for outcome in part.outcomes]
     return [max(own), *own[1:]]
 
 
@@ -129,7 +131,7 @@ def _questions(results: Sequence[Result]) -> dict[int, tuple[str, float, str]]:
 def _pairs(results: Sequence[Result]) -> dict[int, tuple[str, float, str]]:
     widest: dict[int, tuple[str, float, str]] = {}
     for variant, base in pairs_among([result for result in results if result.sampled]):
-        share = _share(rate_ratio(base, variant))
+        share = share_of(rate_ratio(base, variant))
         name = changes_of(variant.scenario).name
         widest[id(variant)] = ("ratio", share, name)
         if share >= widest.get(id(base), ("", 0.0, ""))[1]:
@@ -150,32 +152,7 @@ def pairs_among(results: Sequence[Result]) -> list[tuple[Result, Result]]:
     ]
 
 
-def shares_of(points: Sequence[PointNumbers], headline: Sequence[str]) -> tuple[str, list[float]]:
-    """Return what is asked of a run or study, and how well each of its points is known.
-
-    Args:
-        points: Its numbers.
-        headline: Of its kind, see `dvsim.contract.kind.Kind.headline`.
-    """
-    had = [name for name in headline if any(_has(point, name) for point in points)]
-    metric = (had or headline)[0]
-    known = [point.results[metric] if _has(point, metric) else None for point in points]
-    shares = [_share(result) for result in known]
-    return metric, shares
-
-
-def _has(point: PointNumbers, name: str) -> bool:
-    estimate = point.results.get(name)
-    return estimate is not None and estimate.value == estimate.value
-
-
-def _alone(result: Result) -> tuple[str, float]:
-    kind = kind_of(result.scenario)
-    points = kind.point_numbers(result.scenario, kind.brief(result))
-    return result.headline().name, max(shares_of(points, kind.headline)[1])
-
-
-def _share(known: Estimate | Change | None) -> float:
-    if known is None or not known.value:
-        return 0.0
-    return known.half / abs(known.value)
+def shares_of(result: Result) -> list[float]:
+    """Return how well what answers is known at each point of a result."""
+    known = [result.headline(point) for point in range(len(result.scenario.points))]
+    return [share_of(estimate(own.values.values(), signed=own.signed)) for own in known]

@@ -16,7 +16,7 @@ it is named by, was changed by hand: it is neither believed nor replaced until t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
 from dvsim.study.swept import load_swept
 from dvsim.table.manifest import Manifest, broken, other, read_manifest
 from dvsim.table.result import Result
+from dvsim.table.samples import impossible
 
 
 def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> Path:
@@ -50,32 +51,22 @@ def folder_of(how: How, out: Path, scenario: Spec, text: str | None = None) -> P
     return run_folder(out, scenario, *_asked(how, scenario), text=text, pilot=how.pilot)
 
 
-def find_kept(how: How, out: Path, scenario: Spec) -> Result | None:
+def find_kept(
+    how: How, out: Path, scenario: Spec, sides: Collection[str] | None = None
+) -> Result | None:
     """Return the result that is kept as the answer to a question, or None if there is none.
 
-    It has all replications that were ever asked for, which may be fewer or more than now.
+    It has all replications that were ever asked for, which may be fewer or more than now. The
+    scenario is compared by its bytes, which is as good as reading it and much quicker.
+
+    Args:
+        how, out, scenario: The question, and where results are kept.
+        sides: Those that are read besides the values; None reads all.
 
     Raises:
         RunFailed: If the folder of the question is there, but is not a good answer to it.
     """
-    folder, kind = folder_of(how, out, scenario), kind_of(scenario)
-    found = kept_tables(folder, how, scenario, list(kind.tables))
-    return None if found is None else _result(folder, *found, scenario)
-
-
-def kept_tables(
-    folder: Path, how: How, scenario: Spec, names: Sequence[str]
-) -> tuple[Manifest, dict[str, pd.DataFrame]] | None:
-    """Return the manifest and some tables of what is kept in the folder of a question.
-
-    The scenario is compared by its bytes, which is as good as reading it and much quicker.
-
-    Returns:
-        tuple or None: None if nothing is kept.
-
-    Raises:
-        RunFailed: If the folder is there, but is not a good answer to the question.
-    """
+    folder = folder_of(how, out, scenario)
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
@@ -86,7 +77,7 @@ def kept_tables(
     for name in manifest.files:
         if not is_file(folder / name):
             raise broken(folder, f"{name} is missing")
-    return manifest, _read(folder, manifest, scenario, names)
+    return _read(folder, manifest, scenario, sides)
 
 
 def _asked(how: How, scenario: Spec) -> tuple[str, int, str, Mapping[str, Any] | None]:
@@ -163,10 +154,10 @@ def contents_of(result: Result) -> dict[str, bytes]:
     Raises:
         RunFailed: If the tables of the result are not what its kind must return.
     """
-    kind = kind_of(result.scenario)
-    tables = kind.kept(result)
+    tables = {"values": result.values, **result.sides}
     contents = {
-        _file(name): to_parquet(tables[name], columns) for name, columns in kind.tables.items()
+        _file(name): to_parquet(tables[name], columns)
+        for name, columns in kind_of(result.scenario).tables.items()
     }
     return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
@@ -187,14 +178,14 @@ def load_result(folder: Path) -> Result:
     scenario = load_kept(folder, SCENARIO, manifest)
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
-    tables = _read(folder, manifest, scenario, list(kind.tables))
-    return _result(folder, manifest, tables, scenario)
+    return _read(folder, manifest, scenario)
 
 
 def _read(
-    folder: Path, manifest: Manifest, scenario: Spec, names: Sequence[str]
-) -> dict[str, pd.DataFrame]:
+    folder: Path, manifest: Manifest, scenario: Spec, sides: Collection[str] | None = None
+) -> Result:
     kind = kind_of(scenario)
+    names = [n for n in kind.tables if sides is None or n == "values" or n in sides]
     data = {name: read_checked(folder, _file(name), manifest) for name in names}
     try:
         tables = {name: from_parquet(data[name], kind.tables[name]) for name in names}
@@ -204,25 +195,14 @@ def _read(
         asked, there = manifest.replications, pd.concat(rows).unique()
         if not (there.size == asked == max(there, default=0) and min(there) == 1):
             raise ValueError(f"it says {asked} replications, its tables have {there.size}")
+        if wrong := impossible(tables["samples"]) if "samples" in tables else None:
+            raise ValueError(wrong)
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
-    return tables
-
-
-def _result(
-    folder: Path, manifest: Manifest, tables: Mapping[str, pd.DataFrame], scenario: Spec
-) -> Result:
-    known = {"folder": folder, "manifest": manifest, "scenario": scenario}
-    times = manifest.replications
-    try:
-        result: Result = kind_of(scenario).result(
-            seed=manifest.seed, replications=times, **known, **tables
-        )
-    except ValueError as error:
-        raise broken(folder, str(error)) from error
-    return result
+    values = tables.pop("values")
+    return Result(scenario, manifest.seed, asked, folder, manifest, values, tables)
 
 
 def _kind(folder: Path, manifest: Manifest, text: bytes) -> Kind:

@@ -38,15 +38,21 @@ from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
 from dvsim.study.folder import SCENARIO, clear_room, keep, make_room
 from dvsim.study.parquet import to_parquet
-from dvsim.study.point_numbers import in_order, text_or_number
-from dvsim.study.precision import shares_of
 from dvsim.study.stopping import MOST
-from dvsim.study.sweeps.executors import Chunks, Outcome, PointTrial, Refused, keys_of, trials_of
+from dvsim.study.sweeps.executors import (
+    Chunks,
+    Outcome,
+    PointTrial,
+    Refused,
+    keys_of,
+    text_or_number,
+    trials_of,
+)
 from dvsim.study.sweeps.grid import Point
 from dvsim.study.swept import CSV, POINTS, REMARKS, ROWS, by_point, columns_of, headings
 from dvsim.study.table import csv_text
 from dvsim.table.manifest import Swept, build_manifest
-from dvsim.table.metrics import VALUES
+from dvsim.table.metrics import VALUES, in_order
 from dvsim.table.result import SWEEP, Result
 
 SWEEPS = Path("sweeps")
@@ -204,41 +210,22 @@ def _rows(
     sweep: Sweep, outcomes: Sequence[Outcome], out: Path | None
 ) -> tuple[Swept, pd.DataFrame, pd.DataFrame]:
     keys, units = keys_of(sweep.points)
-    units = dict(units)
+    of_metrics: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
     found: list[tuple[int, int, str, float]] = []
     together = _together(sweep)
-    for trial, (point_numbers, times, folder, error) in zip(sweep.trials, outcomes, strict=True):
+    for trial, outcome in zip(sweep.trials, outcomes, strict=True):
         own = keys[trial.number]
-        if error:
-            rows.append({**dict.fromkeys(REMARKS, ""), **own, "error": error})
+        if outcome.error:
+            rows.append({**dict.fromkeys(REMARKS, ""), **own, "error": outcome.error})
             rows[-1] |= {"replications": 0, "precision": math.nan}
             continue
         assert isinstance(trial, PointTrial)
-        kind = kind_of(trial.scenario)
         fixed = {key: text_or_number(trial.scenario.get(key)) for key in together}
-        known = kind.metrics(trial.scenario)
-        shares = shares_of(point_numbers, kind.headline)[1]
-        for item, share in zip(point_numbers, shares, strict=True):
-            inner = {k: v for k, v in (fixed | dict(item.inner)).items() if k not in own}
-            units |= {key: "" for key in inner if key not in units}
-            units |= {name: known[name] for name in item.each}
-            point = len(rows)
-            found += [
-                (point, number, name, value)
-                for name, each in item.each.items()
-                for number, value in each.items()
-            ]
-            remarks = {
-                "replications": times,
-                "precision": share if times > 1 else math.nan,
-                "bottleneck": item.bottleneck,
-                "note": item.note,
-                "fidelity": item.fidelity,
-                "run": "" if out is None else folder,
-                "error": "",
-            }
-            rows.append({**own, **inner, **remarks})
+        of_metrics |= kind_of(trial.scenario).metrics(trial.scenario)
+        first = len(rows)
+        found += [(first + at, times, name, value) for at, times, name, value in outcome.values]
+        rows += [fixed | dict(at) | own for at in outcome.points]
     every = list(dict.fromkeys([*keys[0], *(key for row in rows for key in row)]))
     every = [key for key in every if key not in REMARKS]
     types = {}
@@ -248,6 +235,8 @@ def _rows(
         for row in rows:
             row.setdefault(key, math.nan if numeric else "")
     points = pd.DataFrame(rows).assign(point=range(len(rows))).astype(columns_of(types))
+    if out is None:
+        points["run"] = ""
     names = in_order([row[2] for row in found], kind_of(sweep.valid[0].scenario).first)
     about = Swept(
         kind=sweep.valid[0].scenario.KIND,
@@ -259,7 +248,8 @@ def _rows(
         failed=int((points["error"] != "").sum()),
         keys=every,
         results=names,
-        units=units,
+        units={key: units.get(key, "") for key in every}
+        | {name: of_metrics[name] for name in names},
         types=types,
     )
     return about, points[[*columns_of(types)]], _values(found)

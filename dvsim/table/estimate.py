@@ -277,6 +277,16 @@ def change(
     return Change(kind, value, low, high, "paired" if paired else "Welch")
 
 
+def share_of(known: Estimate | Change | None) -> float:
+    """Return half of an interval as a share of its value; 0 where there is no value to be known.
+
+    >>> share_of(Estimate(-10.0, -12.0, -8.0)), share_of(Change("ratio", 2.0)), share_of(None)
+    (0.2, 0.0, 0.0)
+    """
+    nothing = known is None or not known.value or math.isnan(known.value)
+    return 0.0 if known is None or nothing else known.half / abs(known.value)
+
+
 def ratio(values: Each, base: Each, *, common: bool = True) -> Change | None:
     """Return how many times the base they are, as `change` has it.
 

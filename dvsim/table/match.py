@@ -160,36 +160,19 @@ def factor_of(unit: str, other: str) -> float | None:
 
 def measured(result: Result) -> Measured:
     """Return what a result gives."""
-    if result.swept:
-        return _of_sweep(result)
-    kind, scenario = kind_of(result.scenario), result.scenario
-    metrics = {
-        name: kind.metric(name)._replace(unit=unit) for name, unit in kind.metrics(scenario).items()
-    }
-    keys = PointKeys.of(result)
-    values = {
-        (point, name): each
-        for point, numbers in enumerate(kind.point_numbers(scenario, kind.brief(result)))
-        for name, each in numbers.each.items()
-        if each
-    }
-    flow = frozenset(result.flow_errors())
-    there = {name for _, name in values}
-    metrics = {name: metric for name, metric in metrics.items() if name in there}
-    return Measured(result, metrics, result.SHOWN, keys, values, flow)
-
-
-def _of_sweep(swept: Result) -> Measured:
-    metrics = {n: swept.metric(n)._replace(unit=unit) for n, unit in swept.METRICS.items()}
+    metrics = {name: result.metric(name)._replace(unit=u) for name, u in result.METRICS.items()}
     values = {
         (number, name): each
-        for number, point in enumerate(swept.points.index)
+        for number, point in enumerate(result.points.index)
         for name in metrics
-        if (each := swept.each(point, name))
+        if (each := result.each(point, name))
     }
-    rows = swept.sides["points"].loc[swept.points.index, "fidelity"].tolist()
-    flow = frozenset(number for number, fidelity in enumerate(rows) if fidelity == "flow")
-    return Measured(swept, metrics, swept.drawn, PointKeys.of(swept), values, flow)
+    flow = frozenset(result.flow_errors())
+    if result.swept:
+        rows = result.sides["points"].loc[result.points.index, "fidelity"].tolist()
+        flow = frozenset(number for number, fidelity in enumerate(rows) if fidelity == "flow")
+    metrics = {name: metric for name, metric in metrics.items() if name in result.there}
+    return Measured(result, metrics, result.SHOWN, PointKeys.of(result), values, flow)
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401 - any value of a key

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from dvsim.scenario.find import natural
 
 VALUES: Mapping[str, str] = {
     "point": "int32",  # 0.., as in the points of the scenario
@@ -44,3 +46,9 @@ class Metric(NamedTuple):
 def unsigned(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     """Return metrics of which none may be negative."""
     return {name: metric._replace(signed=False) for name, metric in metrics.items()}
+
+
+def in_order(names: Iterable[str], first: Sequence[str]) -> list[str]:
+    """Return names of metrics in the order of tables: those that their kind has `first` lead."""
+    place = {name: position for position, name in enumerate(first)}
+    return sorted(set(names), key=lambda name: (place.get(name, len(place)), natural(name)))

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -153,8 +154,9 @@ class Result:
         that it comes down to.
         """
         if self.sampled:
-            wide: pd.DataFrame = self.kind.wide(self)
-            return wide
+            each = {name: values for (_, name), values in self._each.items()}
+            table = pd.DataFrame(each).reindex(range(1, self.replications + 1))
+            return table.rename_axis("replication").reset_index().assign(point=0)
         by = self.values.pivot(index=["point", "replication"], columns="metric", values="value")
         return by.reindex(columns=list(self.METRICS)).rename_axis(columns=None).reset_index()
 
@@ -227,7 +229,7 @@ class Result:
     @property
     def sampled(self) -> bool:
         """Whether its messages were sampled as they came: it has columns, and rates over time."""
-        return "samples" in self.sides
+        return bool(self.kind.sampled) and not self.swept
 
     @cached_property
     def limit(self) -> Limit | None:
@@ -265,15 +267,22 @@ class Result:
 
     @cached_property
     def _each(self) -> dict[tuple[int, str], dict[int, float]]:
-        found: dict[tuple[int, str], dict[int, float]] = {}
-        names, rows = ("point", "metric", "replication", "value"), self.values
         if self.sampled:
-            rows = self.wide.melt(["point", "replication"], var_name="metric").dropna()
+            few = self.kind.few(self).items()
+            return {(0, n): {r: v for r, v in each.items() if not isnan(v)} for n, each in few}
+        found: dict[tuple[int, str], dict[int, float]] = {}
+        rows = self.values[self.values["value"].notna()]
         for point, metric, replication, value in zip(
-            *(rows[name].tolist() for name in names), strict=True
+            *(rows[name].tolist() for name in ("point", "metric", "replication", "value")),
+            strict=True,
         ):
             found.setdefault((point, metric), {})[replication] = value
         return found
+
+    @cached_property
+    def there(self) -> frozenset[str]:
+        """The metrics that have a value in some replication of a point."""
+        return frozenset(metric for (_, metric), each in self._each.items() if each)
 
     def estimates(self) -> pd.DataFrame:
         """Return each metric of each point with its 95 % Student interval over replications.
@@ -350,7 +359,7 @@ class Result:
             ):
                 chosen = [name for name in chosen if name != "mean_latency"]
             chosen = (chosen or list(self.METRICS))[:MOST_SWEPT]
-        return [name for name in chosen if self.wide[name].notna().any()]
+        return [name for name in chosen if name in self.there]
 
     @property
     def listed(self) -> Sequence[str]:

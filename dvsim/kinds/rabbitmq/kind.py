@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.contract.kind import Job, Keys, Order
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.rabbitmq.rows import Replicate
     from dvsim.kinds.study import Done
-    from dvsim.study.point_numbers import PointNumbers
+    from dvsim.table.estimate import Each
     from dvsim.table.result import Headline, Result
     from dvsim.table.stages import Limit
 
@@ -95,21 +94,6 @@ class RabbitmqKind(PointsKind):
 
         return {"samples": SAMPLES}
 
-    @property
-    def result(self) -> Callable[..., Result]:
-        """What makes a result of its tables; of samples that cannot be, it makes none."""
-        from dvsim.table.samples import impossible
-
-        make = super().result
-
-        def made(samples: pd.DataFrame, **known: Any) -> Result:  # noqa: ANN401
-            wrong = impossible(samples)
-            if wrong is not None:
-                raise ValueError(wrong)
-            return make(samples=samples, **known)
-
-        return made
-
     def metrics(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the rates of each column, how busy each stage is, and `BEHIND`."""
         from dvsim.kinds.rabbitmq.rows import names_of, unit_of
@@ -148,11 +132,11 @@ class RabbitmqKind(PointsKind):
 
         return {"samples": samples_of(runs)}
 
-    def wide(self, result: Result) -> pd.DataFrame:
+    def few(self, result: Result) -> dict[str, Each]:
         """Return the few numbers that a sweep tabulates."""
-        from dvsim.kinds.rabbitmq.rows import wide
+        from dvsim.kinds.rabbitmq.rows import few
 
-        return wide(result)
+        return few(result)
 
     def headline_at(self, result: Result, point: int, *, each: bool) -> Headline:
         """Return its rate; with `each` that of a receiver, not of all together."""
@@ -161,7 +145,7 @@ class RabbitmqKind(PointsKind):
         receivers = result.scenario.system.receivers if each else 1
         unit = "msg/s for each receiver" if each else "msg/s"
         values = result.each(0, "delivered_rate").items()
-        rates = {number: rate / receivers for number, rate in values if not math.isnan(rate)}
+        rates = {number: rate / receivers for number, rate in values}
         return Headline("rate", unit, rates, signed=False)
 
     def answer(self, result: Result) -> str:
@@ -242,12 +226,6 @@ class RabbitmqKind(PointsKind):
             return scenario.scaled(1.0 if scale is None else scale)
         sized = scenario.scaled(own_scale(scenario) if scale is None else scale)
         return fitted(sized) if sized.workload.messages < scenario.workload.messages else sized
-
-    def point_numbers(self, scenario: Scenario, tables: Mapping[str, Any]) -> list[PointNumbers]:
-        """Return the numbers of its only point."""
-        from dvsim.kinds.rabbitmq.rows import numbers
-
-        return [numbers(scenario, tables["values"])]
 
     headline = first = property(lambda self: self.shown)  # of columns there are any
 

@@ -20,9 +20,8 @@ from dvsim.core.probe import Iteration
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.kinds.rabbitmq.metrics import BEHIND, METRICS
-from dvsim.study.point_numbers import PointNumbers, in_order
 from dvsim.table.estimate import Each
-from dvsim.table.metrics import VALUES
+from dvsim.table.metrics import VALUES, in_order
 from dvsim.table.samples import SAMPLES, SYSTEM, Arrays, statistics
 from dvsim.table.stages import STAGES, Stage, limit_of
 
@@ -130,11 +129,11 @@ def samples_of(runs: Sequence[Done]) -> pd.DataFrame:
     return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in SAMPLES})
 
 
-def wide(result: Result) -> pd.DataFrame:
-    """Return the few numbers of a result, a row for each replication."""
-    each = numbers(result.scenario, result.values).each  # type: ignore[arg-type]
-    table = pd.DataFrame(each).reindex(range(1, result.replications + 1))
-    return table.rename_axis("replication").reset_index().assign(point=0)
+def few(result: Result) -> dict[str, Each]:
+    """Return the few numbers of a result by name and replication."""
+    columns = ("replication", "iteration", "component", "instance", "metric", "value")
+    rows = zip(*(result.values[name].tolist() for name in columns), strict=True)
+    return numbers_of(result.scenario, rows)
 
 
 def unit_of(name: str) -> str:
@@ -158,7 +157,7 @@ def names_of(scenario: Scenario) -> list[str]:
     """Return the names of the numbers that a run may have."""
     whole = [name for name, metric in METRICS.items() if metric.shown]
     busy = [f"busy_{name}" for name in STAGES]
-    return in_order([*whole, *_names(scenario).values(), *busy])
+    return in_order([*whole, *_names(scenario).values(), *busy], whole)
 
 
 def _names(scenario: Scenario) -> dict[tuple[str, str], str]:
@@ -200,19 +199,6 @@ def busy_of(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[str, int], Each]:
         instance: {number: _mean(values) for number, values in each.items()}
         for instance, each in busy.items()
     }
-
-
-def numbers(scenario: Scenario, values: Mapping[str, Sequence[Any]]) -> PointNumbers:
-    """Return the few numbers of a table of values."""
-    columns = ("replication", "iteration", "component", "instance", "metric", "value")
-    each = numbers_of(scenario, zip(*(list(values[name]) for name in columns), strict=True))
-    stages = [
-        Stage(name.removeprefix("busy_"), _mean(shares.values()))
-        for name, shares in each.items()
-        if name.startswith("busy_")
-    ]
-    limit = limit_at(scenario, stages, _mean(each["delivered_rate"].values()))
-    return PointNumbers({}, each, "" if limit is None else str(limit))
 
 
 def limit_at(scenario: Scenario, stages: list[Stage], rate: float) -> Limit | None:

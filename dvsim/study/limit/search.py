@@ -18,7 +18,7 @@ from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
 from dvsim.study.stopping import MOST as MOST_NEEDED
 from dvsim.study.stopping import PILOT, confidence_of, needed, pilot_seed
-from dvsim.table.estimate import Estimate, estimate
+from dvsim.table.estimate import Estimate, estimate, share_of
 
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
 TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative
@@ -343,7 +343,7 @@ class Bisect(Design[Trial, Limit]):
     def _needed(self, metric: str, pilot: Sequence[Reading]) -> int:
         assert self.precision is not None
         known = estimate(kind_of(self.setting).values(metric, pilot))
-        return needed(known.half / abs(known.value) if known.value else 0.0, self.precision)
+        return needed(share_of(known), self.precision)
 
     def _hopeless(self, runs: Sequence[Reading]) -> bool:
         if self.precision is not None or len(runs) < TELLING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import (
@@ -33,23 +34,16 @@ from dvsim.scenario.document import OVERRIDES
 from dvsim.scenario.find import is_file
 from dvsim.scenario.override import Override
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.spec import Spec
+from dvsim.scenario.spec import Spec, plain
 from dvsim.study.arguments import check_extent
 from dvsim.study.execute import Executor, simulate
 from dvsim.study.folder import keep_many
-from dvsim.study.point_numbers import PointNumbers
 from dvsim.study.precision import shares_of
 from dvsim.study.stopping import PILOT, needed, pilot_seed
-from dvsim.study.store import (
-    contents_of,
-    find_kept,
-    first_of,
-    folder_of,
-    joined,
-    kept_tables,
-)
+from dvsim.study.store import contents_of, find_kept, first_of, folder_of, joined
 from dvsim.study.sweeps.grid import PLAIN, Point, number_of, setting_of
-from dvsim.table.manifest import Manifest, broken
+from dvsim.table.manifest import Manifest
+from dvsim.table.result import Result
 
 VARY = Argument("vary")
 MANY = 5_000  # points that take some seconds to be checked
@@ -64,7 +58,7 @@ class PointTrial:
     folder: str  # of its run, below the root of runs, with ``/``
     # How many replications it gets; None of one whose pilot is still to be run.
     times: int | None = None
-    begun: Any = None  # the run of fewer replications that is kept
+    begun: Result | None = None  # the run of fewer replications that is kept
 
 
 @dataclass(frozen=True)
@@ -78,9 +72,10 @@ class Refused:
 class Outcome(NamedTuple):
     """What came of a point."""
 
-    point_numbers: Sequence[PointNumbers] = ()  # its numbers
-    replications: int = 0  # over how many they are
-    folder: str = ""  # of that run, below the root of runs
+    # Of each of its points: what its scenario itself varies, and the remarks.
+    points: Sequence[Mapping[str, float | str]] = ()
+    # Its values: the place among these points, replication, metric and value.
+    values: Sequence[tuple[int, int, str, float]] = ()
     error: str = ""  # what went wrong instead; empty if nothing did
 
 
@@ -203,28 +198,50 @@ def pilot_of(how: How) -> How:
     return replace(how, seed=pilot_seed(how.seed), replications=PILOT, first=1, pilot=True)
 
 
-def times_of(scenario: Spec, pilot: Sequence[PointNumbers], precision: float) -> int:
-    """Return how many replications a point gets by the numbers of its pilot."""
-    return needed(max(shares_of(pilot, kind_of(scenario).headline)[1]), precision)
+def times_of(pilot: Result, precision: float) -> int:
+    """Return how many replications a point gets by its pilot."""
+    return needed(max(shares_of(pilot)), precision)
 
 
-def known(root: Path, trial: PointTrial, how: How) -> list[PointNumbers] | None:
-    """Return the numbers of the first replications of a kept point, None if not all are there."""
-    scenario, folder = trial.scenario, root / trial.folder
-    if how.pilot:
-        folder = folder_of(how, root, scenario)
-    kind = kind_of(scenario)
-    found = kept_tables(folder, how, scenario, kind.brief_tables)
-    if found is None or found[0].replications < how.replications:
+def known(root: Path, trial: PointTrial, how: How) -> Result | None:
+    """Return the first replications of a kept point without samples, None if not all are there."""
+    found = find_kept(how, root, trial.scenario, ("runs",))
+    if found is None or found.replications < how.replications:
         return None
-    tables = {
-        name: table[table["replication"] <= how.replications] for name, table in found[1].items()
-    }
-    try:
-        numbers: list[PointNumbers] = kind.point_numbers(scenario, tables)
-    except KeyError as error:
-        raise broken(folder, f"{', '.join(tables)}: {error}") from error
-    return numbers
+    return first_of(found, how.replications)
+
+
+def outcome_of(trial: PointTrial, result: Result) -> Outcome:
+    """Return the rows of a sweep that the result of a point gives."""
+    points, values = [], []
+    notes, flow, times = result.notes(), result.flow_errors(), result.replications
+    limit = "" if result.limit is None else str(result.limit)
+    shares = shares_of(result) if times > 1 else [math.nan] * len(result.points)
+    for number, (keys, share) in enumerate(zip(result.scenario.points, shares, strict=True)):
+        remarks: dict[str, float | str] = {
+            "replications": times,
+            "precision": share,
+            "bottleneck": limit,
+            "note": notes.get(number, ""),
+            "fidelity": "flow" if number in flow else "",
+            "run": trial.folder,
+            "error": "",
+        }
+        points.append({key: text_or_number(value) for key, value in keys.items()} | remarks)
+        values += [
+            (number, replication, name, value)
+            for name in result.METRICS
+            for replication, value in result.each(number, name).items()
+        ]
+    return Outcome(points, values)
+
+
+def text_or_number(value: object) -> float | str:
+    """Return a value of a scenario as a table of points has it."""
+    converted = plain(value)
+    if converted is None:
+        return "none"
+    return float(converted) if isinstance(converted, bool | int) else converted
 
 
 def find(root: Path, trial: PointTrial, how: How, precision: float | None) -> Outcome | PointTrial:
@@ -232,11 +249,11 @@ def find(root: Path, trial: PointTrial, how: How, precision: float | None) -> Ou
     scenario, times = trial.scenario, how.replications if precision is None else None
     try:
         if precision is not None and (pilot := known(root, trial, pilot_of(how))) is not None:
-            times = times_of(scenario, pilot, precision)
+            times = times_of(pilot, precision)
         if times is not None:
-            numbers = known(root, trial, replace(how, replications=times))
-            if numbers is not None:
-                return Outcome(numbers, times, trial.folder)
+            result = known(root, trial, replace(how, replications=times))
+            if result is not None:
+                return outcome_of(trial, result)
         return replace(trial, times=times, begun=find_kept(how, root, scenario))
     except RunFailed as error:
         return Outcome(error=one_line(error))
@@ -309,27 +326,24 @@ def _point(
     trial: PointTrial, how: How, precision: float | None, command: str | Sequence[str]
 ) -> Done:
     started = time.perf_counter()
-    scenario, kind, times = trial.scenario, kind_of(trial.scenario), trial.times
+    scenario, times = trial.scenario, trial.times
     runs: list[Kept] = []
 
-    def numbers(how: How, begun: Any = None) -> Sequence[PointNumbers]:  # noqa: ANN401 - of its kind
+    def result_of(how: How, begun: Result | None = None) -> Result:
         first = 1 if begun is None else begun.replications + 1
-        if first > how.replications:
-            result = first_of(begun, how.replications)
-        else:
-            (result,) = simulate([scenario], replace(how, first=first), 1, False, command, {})
-            result = result if begun is None else joined(begun, result)
-            folder = folder_of(how, Path(), scenario).as_posix()
-            runs.append(Kept(folder, contents_of(result), result.manifest))
-        found: Sequence[PointNumbers] = kind.point_numbers(scenario, kind.brief(result))
-        return found
+        if begun is not None and first > how.replications:
+            return first_of(begun, how.replications)
+        (result,) = simulate([scenario], replace(how, first=first), 1, False, command, {})
+        result = result if begun is None else joined(begun, result)
+        folder = folder_of(how, Path(), scenario).as_posix()
+        runs.append(Kept(folder, contents_of(result), result.manifest))
+        return result
 
     try:
         if times is None:
             assert precision is not None
-            times = times_of(scenario, numbers(pilot_of(how)), precision)
-        found = numbers(replace(how, replications=times), trial.begun)
-        outcome = Outcome(found, times, trial.folder)
+            times = times_of(result_of(pilot_of(how)), precision)
+        outcome = outcome_of(trial, result_of(replace(how, replications=times), trial.begun))
     except DvsimError as failed:
         outcome, runs = Outcome(error=one_line(failed)), []
     return Done(trial.number, outcome, runs, time.perf_counter() - started)
