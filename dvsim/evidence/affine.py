@@ -1,12 +1,17 @@
-"""An affine cost through measured times: relative errors count, not seconds."""
+"""Numbers that come nearest to measurements, affine costs among them: by least squares of logs.
+
+So relative errors count, not seconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dvsim.scenario.units import Law
 
@@ -71,20 +76,64 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
     return Fitted(law, tuple(sizes), tuple(float(value) for value in time))
 
 
+def by_law(means: pd.DataFrame, sizes: int = 1) -> pd.DataFrame:
+    """Return what the naive rival says of times: a law, a latency and bytes over a rate.
+
+    Args:
+        means: A row for each time: series, size in bytes, time in s, and used, whether the law of
+            its series may see it.
+        sizes: How many a law has to be told.
+
+    Returns:
+        DataFrame: The rows of series that have a law, one series after the other, with the time
+        that it gives: naive.
+    """
+    found = []
+    for _, group in means.groupby("series", sort=False):
+        used = group[group["used"]]
+        if used["size"].nunique() >= sizes:
+            law = fit_law(used["size"].tolist(), used["time"].tolist()).law
+            found.append(group.assign(naive=[seconds(law, size) for size in group["size"]]))
+    return pd.concat(found) if found else means[:0].assign(naive=[])
+
+
 def _inside(size: Floats, time: Floats) -> tuple[float, float]:
-    from scipy.optimize import least_squares, nnls
+    from scipy.optimize import nnls
 
     largest = size.max()
     columns = np.column_stack([np.ones_like(size), size / largest])
     start, _ = nnls(columns / time[:, None], np.ones_like(time))
-    floor = 1e-6 * time.min()  # a logarithm needs both parts above zero
-    logs = np.log(np.maximum(start, floor))
+    parts = np.maximum(start, 1e-6 * time.min()).tolist()  # a logarithm needs both above zero
+    found = nearest(
+        dict(zip("ab", parts, strict=True)),
+        lambda at: (np.log(columns @ [at["a"], at["b"]]) - np.log(time)).tolist(),
+    )
+    return found["a"], found["b"] / float(largest)
 
-    def errors(parts: Floats) -> Floats:
-        return np.asarray(np.log(columns @ np.exp(parts)) - np.log(time))
 
-    parts = np.exp(least_squares(errors, logs).x)
-    return float(parts[0]), float(parts[1] / largest)
+def nearest(
+    start: Mapping[str, float],
+    misses: Callable[[dict[str, float]], Sequence[float]],
+    **how: Any,  # noqa: ANN401 - as of scipy.optimize.least_squares
+) -> dict[str, float]:
+    """Return the numbers, all above 0, at which squares of misses have the least sum.
+
+    Args:
+        start: Where the search begins.
+        misses: From numbers to the logarithms of simulated over measured.
+        how: Steps and tolerances.
+
+    >>> found = nearest({"x": 3.0}, lambda numbers: [math.log(numbers["x"] / 5)])
+    >>> round(found["x"], 6)
+    5.0
+    """
+    from scipy.optimize import least_squares
+
+    def numbers(logs: Sequence[float]) -> dict[str, float]:
+        return dict(zip(start, map(math.exp, logs), strict=True))
+
+    logs = [math.log(value) for value in start.values()]
+    return numbers(least_squares(lambda at: misses(numbers(at)), logs, **how).x)
 
 
 def short(value: float) -> float:

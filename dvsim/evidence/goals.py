@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dvsim.evidence.statistics import log_errors
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published_transports
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law
 from dvsim.study.number_text import log_text
+from dvsim.table.compare import log_errors
 
 NEAR = 0.25  # of a statistic
 SHARE = 0.85  # of the held-out statistics that must be so near

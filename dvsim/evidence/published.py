@@ -1,8 +1,6 @@
 """Runs beside their published columns, statistic by statistic, and the verdict on each column.
 
-A number is compared by its logarithmic error ln(simulated / published), which is the same for
-twice and for half; a tolerance of x allows ``abs(error) <= ln(1 + x)``. Where zero was published,
-only zero will do. Tolerances are part of the scenario and were declared before the comparison.
+Tolerances are part of the scenario and were declared before the comparison.
 
 A Data Vortex column is compared twice, since what the paper counted is in doubt: *as printed*
 (the simulation counts pieces) and *as messages* (the same run counted in whole messages).
@@ -13,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dvsim.evidence.statistics import agree, log_errors, zero_share_bounds
+from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled
-from dvsim.table.estimate import Estimate
+from dvsim.table.compare import against
 from dvsim.table.result import Result
 
 READINGS = ("as printed", "as messages")
@@ -28,80 +25,57 @@ JUDGED_QUANTILES = ("75%", "90%", "95%", "99%")
 # With a fixed number of messages the number of samples is the inverse of the mean.
 TOLERANCES = {"count": "mean", "mean": "mean", "std": "std", "min": "extreme", "max": "extreme"}
 COLUMN = ["scenario", "column", "published_column", "transport", "message_bytes"]
-ROW = [
-    *COLUMN,
-    "statistic",
-    "reading",
-    "published",
-    "simulated",
-    "low",
-    "high",
-    "tolerance",
-    "split",
-]
+PRINTED = [*COLUMN, "statistic", "reading", "metric", "measured", "tolerance", "split"]
+ROW = [*COLUMN, "statistic", "reading", "published", "simulated", "low", "high", "log_error"]
+ROW += ["tolerance", "split", "verdict"]
 VERDICT = [*COLUMN, "reading", "split", "mean_ok", "empty_ok", "quantiles_ok", "passed"]
 VERDICT += ["empty_share", "empty_low", "empty_high"]
-NUMBERS = ["published", "simulated", "low", "high", "tolerance"]
-NOTHING = Estimate(0.0, 0.0, 0.0)
 
 
 def compare(runs: Iterable[Result]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return every published statistic of runs beside what was simulated, and the columns judged.
 
     Returns:
-        tuple: A table with a row for each statistic of each column in each reading: `ROW`, the
-        error ln(simulated / published), which is not a number where either is zero, and the
-        verdict: pass, fail, or info where the two are not answers to the same question, and there
-        is no tolerance. A table with the verdict on each column: `VERDICT`; empty_ok is None, and
-        shares are not numbers, where there are no poll intervals. Both are empty of scenarios
+        tuple: A table with a row for each statistic of each column in each reading: `ROW`, see
+        `dvsim.table.compare.against`; info where the two are not answers to the same question, and
+        there is no tolerance. A table with the verdict on each column: `VERDICT`; empty_ok is None,
+        and shares are not numbers, where there are no poll intervals. Both are empty of scenarios
         without a reference, or whose reference has no such column.
     """
-    runs, rows, verdicts = list(runs), [], []
-    for run in runs:
-        rows += [pd.DataFrame(_rows(run), columns=ROW)]
-    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=ROW)
-    table[NUMBERS] = table[NUMBERS].astype(float)
-    table.insert(len(ROW) - 2, "log_error", log_errors(table["simulated"], table["published"]))
-    good = agree(table["simulated"], table["published"], table["tolerance"])
-    words = np.where(table["tolerance"].isna(), "info", np.where(good, "pass", "fail"))
-    table.insert(len(ROW), "verdict", words)
     by_name = {run.scenario.name: run for run in runs}
-    for key, part in table.groupby(["scenario", "column", "reading"], sort=False):
-        name, column, reading = map(str, key)
-        run = by_name[name]
-        counted = dict(zip(READINGS, run.scenario.readings, strict=False))[reading]
-        empty = run.by_metric.get((column, 0, f"{counted}.empty"))
+    printed = [row for run in by_name.values() for row in _printed(run.scenario)]
+    numbers, verdicts = pd.DataFrame(printed, columns=PRINTED), []
+    if numbers.empty:
+        return pd.DataFrame(columns=ROW), pd.DataFrame(columns=VERDICT)
+    estimates = pd.concat(run.estimates().assign(scenario=name) for name, run in by_name.items())
+    estimates = estimates[estimates["instance"] == 0].rename(columns={"component": "column"})
+    # without samples nothing was simulated
+    table = against(numbers, estimates, ["scenario", "column", "metric"], how="left")
+    table = table.rename(columns={"measured": "published"})
+    for (name, column, _), part in table.groupby(["scenario", "column", "reading"], sort=False):
+        run, counted = by_name[str(name)], part["metric"].iloc[0].partition(".")[0]
+        empty = run.by_metric.get((str(column), 0, f"{counted}.empty"))
         verdicts.append(judge_column(run.scenario, part, None if empty is None else empty.value))
-    return table, pd.DataFrame(verdicts, columns=VERDICT).astype({"empty_ok": object})
+    return table[ROW], pd.DataFrame(verdicts, columns=VERDICT).astype({"empty_ok": object})
 
 
-def _rows(run: Result) -> Iterable[tuple[Any, ...]]:
-    scenario, simulated = run.scenario, run.by_metric
+def _printed(scenario: Sampled) -> Iterable[tuple[Any, ...]]:
     reference, workload = scenario.reference, published_workload(scenario)
     as_published = workload is None or workload[0] == scenario.workload.messages
+    size = scenario.workload.message_bytes
     for column in scenario.probe.columns:
         path = "" if reference is None else reference.transport
-        about = (scenario.name, column, published_column(scenario, column), path)
+        about = (scenario.name, column, published_column(scenario, column), path, size)
         split = "fitted" if reference is not None and column in reference.fitted else "held out"
         for reading, counted in zip(READINGS, scenario.readings, strict=False):
             for statistic, value in published(scenario, column).items():
-                # without samples nothing was simulated
-                own = simulated.get((column, 0, f"{counted}.{statistic}"), NOTHING)
                 tolerance = getattr(scenario.tolerance, TOLERANCES.get(statistic, "quantile"))
                 if statistic == "count" and (reading != READINGS[0] or not as_published):
                     # how many samples there are does not depend on what is counted in them, and a
                     # run with another number of messages has to have another number of samples
                     tolerance = None
-                yield (
-                    *about,
-                    scenario.workload.message_bytes,
-                    statistic,
-                    reading,
-                    value,
-                    *own,
-                    tolerance,
-                    split,
-                )
+                metric = f"{counted}.{statistic}"
+                yield (*about, statistic, reading, metric, value, tolerance, split)
 
 
 def judge_column(scenario: Sampled, rows: pd.DataFrame, empty: float | None) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""Statistics by name, numbers compared by their ratio, numbers as text: for all of this room.
-
-Two numbers are compared by their logarithmic error ln(simulated / measured), which is the same for
-twice and for half; a tolerance of x allows ``abs(error) <= ln(1 + x)``.
-"""
+"""Statistics by name, and what they say of others: for all of this room."""
 
 from __future__ import annotations
 
@@ -66,36 +62,6 @@ def active_rate_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
     mean, least, most = statistics["mean"], *zero_share_bounds(statistics)
     scattered = mean + statistics["std"] ** 2 / mean
     return mean / (1 - least), min(mean / (1 - most), scattered) if most < 1 else scattered
-
-
-def log_error(simulated: float, measured: float) -> float | None:
-    """Return ln(simulated / measured), or None where one of them is not above zero."""
-    return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
-
-
-def log_errors(simulated: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
-    """Return ln(simulated / measured) of many, not a number where one is not above zero."""
-    above = (np.asarray(simulated, np.float64), np.asarray(measured, np.float64))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((above[0] > 0) & (above[1] > 0), np.log(above[0] / above[1]), np.nan)
-
-
-def agree(
-    simulated: npt.ArrayLike, measured: npt.ArrayLike, tolerance: npt.ArrayLike
-) -> npt.NDArray[np.bool_]:
-    """Return which numbers are others within a relative tolerance; only zero is near zero.
-
-    >>> agree([114.9, 115.1, 86.9, 0.0, 0.0, 1.0], [100.0, 100.0, 100.0, 0.0, 1.0, 0.0], 0.15)
-    array([ True, False, False,  True, False, False])
-    """
-    near = np.abs(log_errors(simulated, measured)) <= np.log1p(np.asarray(tolerance, np.float64))
-    zero = (np.asarray(measured) == 0) & (np.asarray(simulated) == 0)
-    return np.asarray(near | zero, dtype=np.bool_)
-
-
-def agrees(simulated: float, measured: float, tolerance: float) -> bool:
-    """Return whether a number is another within a relative tolerance, see `agree`."""
-    return bool(agree(simulated, measured, tolerance))
 
 
 def logs_apart(groups: Iterable[Sequence[float]]) -> tuple[float | None, int]:

@@ -24,11 +24,11 @@ from dvsim.contract.find import kind_of
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.published import JUDGED_QUANTILES
-from dvsim.evidence.statistics import agree
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published_transports
 from dvsim.study.stopping import VERDICT_STEPS, deciding
+from dvsim.table.compare import agree
 from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dvsim.scenario.spec import point_text
 from dvsim.study.changes import changes_of
 from dvsim.study.number_text import counted, joined
-from dvsim.table.estimate import Change, change, estimate
+from dvsim.table.estimate import Change, Floats, change, estimate
 from dvsim.table.match import Measured, differences, match, measured, shared_metrics
 from dvsim.table.metrics import Metric
 from dvsim.table.result import Result
@@ -87,6 +88,62 @@ def verdict(made: Change) -> str:
     if low <= nothing <= high:
         return "open"
     return "rises" if made.value > nothing else "falls"
+
+
+def against(
+    numbers: pd.DataFrame, estimates: pd.DataFrame, on: Sequence[str], *, how: str = "inner"
+) -> pd.DataFrame:
+    """Hold estimates against numbers of which each stands alone: printed, or measured once.
+
+    Args:
+        numbers: With the columns `on`, measured, and tolerance: relative, not a number for none.
+            What else there is stays.
+        estimates: With the columns `on`, value, low, high.
+        on: What tells numbers apart.
+        how: ``inner`` leaves out numbers without an estimate; ``left`` holds 0 against them.
+
+    Returns:
+        DataFrame: `numbers`, in their order; simulated, with its interval low and high; ratio,
+        simulated over measured, and log_error, its logarithm, not numbers where one of both is
+        zero; and the verdict: pass, fail, or info without a tolerance, see `agree`.
+    """
+    ends = ["value", "low", "high"]
+    table = numbers.merge(estimates[[*on, *ends]], on=list(on), how=how)  # type: ignore[arg-type]
+    table = table.rename(columns={"value": "simulated"})
+    names = ["measured", "tolerance", "simulated", "low", "high"]
+    table[names] = table[names].astype(float)
+    table[names[2:]] = table[names[2:]].fillna(0.0)
+    pair = table["simulated"], table["measured"]
+    table["ratio"] = np.divide(pair[0], pair[1].where(pair[1] > 0))
+    table["log_error"] = log_errors(*pair)
+    words = np.where(agree(*pair, table["tolerance"]), "pass", "fail")
+    table["verdict"] = np.where(table["tolerance"].isna(), "info", words)
+    return table
+
+
+def log_errors(simulated: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
+    """Return ln(simulated / measured), not a number where one is not above zero.
+
+    It is the same for twice and for half.
+    """
+    above = (np.asarray(simulated, np.float64), np.asarray(measured, np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((above[0] > 0) & (above[1] > 0), np.log(above[0] / above[1]), np.nan)
+
+
+def agree(
+    simulated: npt.ArrayLike, measured: npt.ArrayLike, tolerance: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers are others within a relative tolerance; only zero is near zero.
+
+    A tolerance of x allows an absolute `log_errors` of ln(1 + x).
+
+    >>> agree([114.9, 115.1, 86.9, 0.0, 0.0, 1.0], [100.0, 100.0, 100.0, 0.0, 1.0, 0.0], 0.15)
+    array([ True, False, False,  True, False, False])
+    """
+    near = np.abs(log_errors(simulated, measured)) <= np.log1p(np.asarray(tolerance, np.float64))
+    zero = (np.asarray(measured) == 0) & (np.asarray(simulated) == 0)
+    return np.asarray(near | zero, dtype=np.bool_)
 
 
 def _by_key(table: pd.DataFrame, on: Sequence[str]) -> dict[tuple[Any, ...], dict[int, float]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.study.number_text import MISSING
@@ -122,28 +123,20 @@ def download(
     group: Group, validation: Validation | None
 ) -> tuple[list[str], list[list[str | float]]]:
     """Give every statistic of a message size in both readings, with all digits, for the CSV."""
-    head = ["scenario", "column", "reading", "statistic", "value", "low", "high"]
-    compared: dict[tuple[str, str, str, str], Any] = {}
-    if validation is not None:
-        head += ["published_column", "published", "log_error", "tolerance", "verdict", "split"]
-        items: list[Any] = list(validation.rows.itertuples())
-        compared = {(row.scenario, row.column, row.reading, row.statistic): row for row in items}
+    keys, ends = ["scenario", "column", "reading", "statistic"], ["value", "low", "high"]
+    more = ["published_column", "published", "log_error", "tolerance", "verdict", "split"]
     lines: list[list[str | float]] = []
     for entry in group.entries:
-        name = entry.run.scenario.name
-        for (column, _, metric), estimate in entry.run.by_metric.items():
-            reading, _, statistic = metric.partition(".")
-            if column not in entry.columns or reading not in entry.run.scenario.readings:
-                continue
-            text = PRINTED if reading == entry.reading else "as messages"
-            line: list[str | float] = [name, column, text, statistic]
-            line += [estimate.value, estimate.low, estimate.high]
-            row = compared.get((name, column, text, statistic)) if entry.judged else None
-            if row is not None:
-                line += [row.published_column, row.published]
-                line += ["" if isnan(value) else value for value in (row.log_error, row.tolerance)]
-                line += [row.verdict, row.split]
-            elif validation is not None:
-                line += [""] * 6
-            lines.append(line)
-    return head, lines
+        scenario, table = entry.run.scenario, entry.run.estimates()
+        table[["counted", ".", "statistic"]] = table["metric"].str.partition(".")
+        counted = table["counted"].isin(scenario.readings)
+        table = table.rename(columns={"component": "column"})[counted]
+        table = table[table["column"].isin(entry.columns)]
+        words = np.where(table["counted"] == entry.reading, PRINTED, "as messages")
+        table = table.assign(scenario=scenario.name, reading=words)[[*keys, *ends]]
+        if validation is not None:
+            rows = validation.rows if entry.judged else validation.rows[:0]
+            table = table.merge(rows.reindex(columns=[*keys, *more]), on=keys, how="left")
+            table[more] = table[more].astype(object).where(table[more].notna(), "")
+        lines += table.to_numpy(dtype=object).tolist()
+    return [*keys, *ends, *(more if validation is not None else [])], lines

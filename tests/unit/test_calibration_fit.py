@@ -16,7 +16,7 @@ from dvsim.cli.calibrate import calibrate
 from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of, with_values
-from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows, trials_of
+from dvsim.evidence.calibration.rows import distances, naive_error, simulated_rows, trials_of
 from dvsim.evidence.calibration.search import known, search
 from dvsim.evidence.calibration.target import Data, target_of
 from dvsim.scenario.reference import published
@@ -133,8 +133,8 @@ def test_a_target_that_cannot_be_is_told(given, message):
 
 
 def test_zero_is_no_small_number():
-    assert distance(2.0, 1.0) == pytest.approx(math.log(2))
-    assert (distance(0.0, 0.0), distance(0.0, 5.0), distance(5.0, 0.0)) == (0.0, 1.0, 1.0)
+    found = distances([2.0, 0.0, 0.0, 5.0], [1.0, 0.0, 5.0, 0.0])
+    assert found == pytest.approx([math.log(2), 0.0, 1.0, 1.0])
 
 
 def test_the_naive_rival_is_exact_where_it_is_right():
@@ -144,7 +144,7 @@ def test_the_naive_rival_is_exact_where_it_is_right():
     trials = trials_of(target, target.fit, card, card, **how)
     results = execute(Variants(trials), Runs(1, None, workers=1))
     fit = simulated_rows(target, target.fit, results)
-    means = [row for row in fit if row.statistic == "mean"]
+    means = fit[fit["statistic"] == "mean"]
     assert len(means) == 2
     assert naive_error(fit, means, target.cases) == pytest.approx(0, abs=1e-3)
 

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from harness.replies import Told
@@ -16,7 +17,7 @@ from dvsim.cli.calibrate import calibrate
 from dvsim.contract.load import load, load_card
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of
-from dvsim.evidence.calibration.rows import Row, simulated_rows, trials_of
+from dvsim.evidence.calibration.rows import simulated_rows, trials_of
 from dvsim.evidence.calibration.target import Data, target_of, with_card
 from dvsim.evidence.calibration.uncertain import uncertain
 from dvsim.session import run_scenarios
@@ -219,8 +220,9 @@ def test_files_of_every_form_are_fitted_to(tmp_path, name, scenario, text):
     trials = trials_of(target, target.fit, card, card, **how)
     results = execute(Variants(trials), Runs(1, None, workers=1))
     rows = simulated_rows(target, target.fit, results)
-    assert {row.statistic for row in rows} == {"mean"}
-    assert all(row.runs.size == 2 and row.measured > 0 for row in rows)
+    assert set(rows["statistic"]) == {"mean"}
+    assert all(runs.size == 2 for runs in rows["runs"])
+    assert (rows["measured"] > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -264,9 +266,10 @@ def rows_with(errors, spread, slopes, seed=1):
     for place, error in enumerate(errors):
         runs = 100 * np.exp(spread * rng.standard_normal(10))
         value = float(np.exp(np.log(runs).mean()))
-        rows.append(Row(place, "mean", value * np.exp(error), value, runs, 1.0))
+        rows.append((place, "mean", value * np.exp(error), value, runs))
     table = {(place, "mean"): np.array(slope) for place, slope in enumerate(slopes)}
-    return rows, table
+    head = ["place", "statistic", "measured", "simulated", "runs"]
+    return pd.DataFrame(rows, columns=head), table
 
 
 def test_an_interval_is_as_wide_as_runs_differ():

@@ -1,5 +1,6 @@
 """Which verdicts would another replication turn, and which are left alone?"""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -24,9 +25,10 @@ def row(statistic, low, high, scenario=SMALL, published=100.0, tolerance=0.15):
     middle = (low + high) / 2
     values = (
         scenario, "r1", "R1", "fdr-ipoib", 8, statistic, "as printed", published, middle, low, high,
-        tolerance, "held out",
+        math.log(middle / published) if middle > 0 < published else math.nan, tolerance, "held out",
+        "pass",
     )  # fmt: skip
-    return dict(zip(ROW, values, strict=True), verdict="pass")
+    return dict(zip(ROW, values, strict=True))
 
 
 def judged(*rows):

@@ -16,11 +16,11 @@ from run_builder import (
 
 from dvsim.evidence.published import columns_passed, judge_column, tallies
 from dvsim.evidence.published import compare as beside_published
-from dvsim.evidence.statistics import agrees, log_error
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published
 from dvsim.scenario.sampled import Tolerance
+from dvsim.table.compare import agree, log_errors
 
 
 def compare(run):
@@ -35,13 +35,12 @@ def row_of(comparison, column, statistic, reading="as printed"):
 
 
 def test_log_error_is_symmetric():
-    assert log_error(200, 100) == pytest.approx(log(2))
-    assert log_error(50, 100) == pytest.approx(-log(2))
+    assert log_errors([200, 50], 100) == pytest.approx([log(2), -log(2)])
 
 
 @pytest.mark.parametrize("pair", [(0, 100), (100, 0), (0, 0)])
 def test_there_is_no_log_error_of_zero(pair):
-    assert log_error(*pair) is None
+    assert isnan(log_errors(*pair))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_there_is_no_log_error_of_zero(pair):
     ],
 )
 def test_a_number_passes_within_its_tolerance(simulated, published_value, verdict):
-    assert agrees(simulated, published_value, 0.15) is (verdict == "pass")
+    assert bool(agree(simulated, published_value, 0.15)) is (verdict == "pass")
 
 
 def test_every_published_statistic_has_a_row():
@@ -134,8 +133,7 @@ def imitate(column="r1", **changes):
     rows = compare(bursty_vortex(scenario, 1)).rows
     rows = rows[(rows["column"] == column) & (rows["reading"] == "as printed")]
     simulated = rows["statistic"].map(statistics)
-    good = [agrees(*pair, 0.3) for pair in zip(simulated, rows["published"], strict=True)]
-    words = ["pass" if one else "fail" for one in good]
+    words = ["pass" if one else "fail" for one in agree(simulated, rows["published"], 0.3)]
     rows = rows.assign(simulated=simulated, verdict=words)
     return SimpleNamespace(**judge_column(scenario, rows, changes.pop("empty", 0.97)))
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from dvsim.contract.load import load_card
 from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import (
-    Row,
     headlines,
     mean_error,
     naive_error,
-    of,
     simulated_rows,
     trials_of,
 )
@@ -25,10 +23,11 @@ from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, searc
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.lab.judge import unit_questions
-from dvsim.evidence.statistics import Floats, log_errors
+from dvsim.evidence.statistics import Floats
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
 from dvsim.study.design import Design, Plan, Trial, planned
+from dvsim.table.compare import log_errors
 
 JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 
@@ -136,11 +135,11 @@ class Fit(Design[Trial, Fitting]):
         result = yield from planned(
             lambda loss: search(loss, start, low, high, **settings), self.loss
         )
-        stepped: list[list[Row]] = []
+        stepped: list[pd.DataFrame] = []
 
         def step(at: Floats) -> Plan[Trial, float]:
             stepped.append((yield from self.rows(self._turned(at), every)))
-            return mean_error(of(stepped[-1], target.fit))
+            return mean_error(_of(stepped[-1], target.fit))
 
         certain = yield from planned(lambda loss: known(loss, result), step)
         values = list(np.exp(result.best.at))
@@ -151,18 +150,16 @@ class Fit(Design[Trial, Fitting]):
         known_to = (result.best.at, (low, high), slopes, new, target.fit)
         doubt = uncertain(*known_to, how.replications, how.seed)
         errors = {
-            split: _errors(of(old, places), of(new, places), of(new, target.fit), target)
+            split: _errors(_of(old, places), _of(new, places), _of(new, target.fit), target)
             for split, places in (("fitted", target.fit), ("held out", target.held_out))
             if places
         }
-        statistics = tuple(dict.fromkeys(row.statistic for row in of(new, target.fit)))
+        statistics = tuple(_of(new, target.fit)["statistic"].unique().tolist())
         search_text = f"local search from {how.starts} starts; {self.command}"
         source = f"least mean log error of {', '.join(statistics)}, {search_text}"
-        firsts = headlines(of(old, target.fit | target.held_out)).values()
-        questions = unit_questions(
-            (target.cases[row.place].case.metric, float(log_errors(row.simulated, row.measured)))
-            for row in firsts
-        )
+        firsts = headlines(_of(old, target.fit | target.held_out))
+        metrics = [target.cases[place].case.metric for place in firsts["place"]]
+        questions = unit_questions(zip(metrics, firsts["log_error"].tolist(), strict=True))
         fitted = _with_sources(fitted, knobs, doubt, target, source)
         title = f"{card.title}; fitted again"
         fitted = replace(fitted, name=f"{self.name}-{card.kind}", title=title)
@@ -182,7 +179,7 @@ class Fit(Design[Trial, Fitting]):
 
     def rows(
         self, card: Card, places: frozenset[int], *, judges: bool = False
-    ) -> Plan[Trial, list[Row]]:
+    ) -> Plan[Trial, pd.DataFrame]:
         """Ask for cases with a card; `judges` has draws that the search has not seen."""
         how = self.how
         asked = {"seed": how.seed + judges, "replications": how.replications}
@@ -195,7 +192,11 @@ class Fit(Design[Trial, Fitting]):
         return with_values(self.card, self.knobs, list(np.exp(at)), "", "a trial")
 
 
-def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str], Floats]:
+def _of(rows: pd.DataFrame, places: frozenset[int]) -> pd.DataFrame:
+    return rows[rows["place"].isin(places)]
+
+
+def _slopes(best: Floats, stepped: Sequence[pd.DataFrame]) -> dict[tuple[int, str], Floats]:
     """Return how the logarithm of each statistic moves with each parameter, by case and name.
 
     `stepped` has the rows with each parameter over, and times, `STEP`, in their order.
@@ -203,11 +204,10 @@ def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str],
     slopes: dict[tuple[int, str], Floats] = {}
     pairs = list(zip(stepped[0::2], stepped[1::2], strict=True))
     for number, (down, up) in enumerate(pairs):
-        for below, above in zip(down, up, strict=True):
-            if below.simulated > 0 and above.simulated > 0:
-                slope = math.log(above.simulated / below.simulated) / (2 * STEP)
-                key = (below.place, below.statistic)
-                slopes.setdefault(key, np.zeros(len(best)))[number] = slope
+        moved = log_errors(up["simulated"], down["simulated"]) / (2 * STEP)
+        for place, name, slope in zip(down["place"], down["statistic"], moved, strict=True):
+            if slope == slope:  # noqa: PLR0124 - not a number where one is 0
+                slopes.setdefault((place, name), np.zeros(len(best)))[number] = slope
     return slopes
 
 
@@ -234,9 +234,9 @@ def _with_sources(
 
 
 def _errors(
-    before: Sequence[Row], after: Sequence[Row], fitted: Sequence[Row], target: Target
+    before: pd.DataFrame, after: pd.DataFrame, fitted: pd.DataFrame, target: Target
 ) -> Errors:
-    means = [[row for row in rows if row.statistic == "mean"] for rows in (before, after)]
+    means = [rows[rows["statistic"] == "mean"] for rows in (before, after)]
     return Errors(
         before=mean_error(before),
         after=mean_error(after),

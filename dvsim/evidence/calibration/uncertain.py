@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from dvsim.evidence.calibration.rows import Row, headlines
+from dvsim.evidence.calibration.rows import headlines
 from dvsim.evidence.statistics import Floats
+from dvsim.table.compare import log_errors
 from dvsim.table.estimate import middle_share
 
 DRAWS = 1000
@@ -35,7 +37,7 @@ class Range(NamedTuple):
 class Prediction(NamedTuple):
     """What a fit says of one more run of the laboratory, 1/s or s, with its 95 % interval."""
 
-    row: Row
+    row: Any  # of `dvsim.evidence.calibration.rows.simulated_rows`
     value: float
     low: float
     high: float
@@ -43,7 +45,7 @@ class Prediction(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether what was measured lies within."""
-        return self.low <= self.row.measured <= self.high
+        return bool(self.low <= self.row.measured <= self.high)
 
 
 class Uncertain(NamedTuple):
@@ -60,7 +62,7 @@ def uncertain(
     best: Floats,
     bounds: tuple[Sequence[float], Sequence[float]],
     slopes: Mapping[tuple[int, str], Floats],
-    rows: Sequence[Row],
+    rows: pd.DataFrame,
     fit: frozenset[int],
     trials: int,
     seed: int,
@@ -76,9 +78,16 @@ def uncertain(
         seed: Of the draws.
     """
     rng = np.random.default_rng(seed)
-    used = [row for row in rows if _usable(row) and (row.place, row.statistic) in slopes]
-    fitted = [row for row in used if row.place in fit]
-    jacobian = np.array([slopes[row.place, row.statistic] for row in fitted])
+    known = [
+        (row.measured > 0 or math.isnan(row.measured))  # or is to be predicted
+        and row.runs.size > 1
+        and bool((row.runs > 0).all())
+        and (row.place, row.statistic) in slopes
+        for row in _each(rows)
+    ]
+    used = rows[known]
+    fitted = used[used["place"].isin(fit)]
+    jacobian = np.array([slopes[row.place, row.statistic] for row in _each(fitted)])
     misfit = _misfit(fitted, len(best), trials)
     extra = misfit or 0.0
     laboratory, search = _draws(fitted, rng, extra), _draws(fitted, rng, 0.0, together=True)
@@ -94,10 +103,10 @@ def uncertain(
         for k in range(len(best))
     ]
     moved[:, free] = rng.uniform(low[free], high[free], (DRAWS, int(free.sum())))
-    means = list(headlines(used).values())
+    means = headlines(used)
     again = _draws(means, rng, extra)
     predicted = {}
-    for column, row in enumerate(means):
+    for column, row in enumerate(_each(means)):
         change = moved @ slopes[row.place, row.statistic] + again[:, column]
         below, above = np.exp(middle_share(change))
         value = row.simulated
@@ -105,18 +114,17 @@ def uncertain(
     return Uncertain(tuple(ranges), predicted, misfit)
 
 
-def _usable(row: Row) -> bool:
-    measured = row.measured > 0 or math.isnan(row.measured)  # or is to be predicted
-    return measured and row.runs.size > 1 and bool((row.runs > 0).all())
+def _each(rows: pd.DataFrame) -> list[Any]:
+    return list(rows.itertuples(index=False))
 
 
-def _residuals(row: Row) -> Floats:
-    logs = np.log(row.runs)
+def _residuals(runs: Floats) -> Floats:
+    logs = np.log(runs)
     return np.asarray(logs - logs.mean(), dtype=np.float64)
 
 
 def _draws(
-    rows: Sequence[Row], rng: np.random.Generator, extra: float, *, together: bool = False
+    rows: pd.DataFrame, rng: np.random.Generator, extra: float, *, together: bool = False
 ) -> Floats:
     """Return by how much statistics of one run are off, a row for each draw.
 
@@ -125,9 +133,10 @@ def _draws(
     few replications is itself uncertain, hence Student's t.
     """
     result = np.zeros((DRAWS, len(rows)))
-    for index in [None] if together else dict.fromkeys(row.place for row in rows):
-        columns = [n for n, row in enumerate(rows) if index is None or row.place == index]
-        apart = np.array([_residuals(rows[number]) for number in columns])
+    groups = np.zeros(len(rows)) if together else rows["place"].to_numpy()
+    for group in dict.fromkeys(groups.tolist()):
+        columns = np.flatnonzero(groups == group)
+        apart = np.array([_residuals(runs) for runs in rows["runs"].iloc[columns]])
         freedom = apart.shape[1] - 1
         normal = rng.standard_normal((DRAWS, apart.shape[1])) / math.sqrt(freedom)
         wider = np.sqrt(freedom / rng.chisquare(freedom, DRAWS))
@@ -136,17 +145,17 @@ def _draws(
     return result
 
 
-def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None:
+def _misfit(fitted: pd.DataFrame, parameters: int, trials: int) -> float | None:
     """Return the error of the fit that the spread of runs does not explain.
 
     None if there are as many parameters as cases, which leaves nothing to estimate it from.
     """
-    means = list(headlines(fitted).values())
+    means = headlines(fitted)
     freedom = len(means) - parameters
     if freedom < 1:
         return None
-    squares = sum(math.log(row.measured / row.simulated) ** 2 for row in means)
-    variance = sum(float(_residuals(row).var(ddof=1)) for row in means) / len(means)
+    squares = sum((log_errors(means["measured"], means["simulated"]) ** 2).tolist())
+    variance = sum(float(_residuals(runs).var(ddof=1)) for runs in means["runs"]) / len(means)
     # the error of the search is one of all cases
     chance = variance * (1 + len(means) / freedom / trials)
     return math.sqrt(max(0.0, squares / freedom - chance))

@@ -20,13 +20,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dvsim.evidence.affine import fit_law, seconds
+from dvsim.evidence.affine import by_law
 from dvsim.evidence.lab.data import NOT_STATED, About, Case, LabData, Tolerances
 from dvsim.evidence.lab.distances import LIMIT, band, g_test, ks_bound, wasserstein_bound
 from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
 from dvsim.evidence.lab.simulated import Simulated
-from dvsim.evidence.statistics import agree, agrees, log_errors, zero_share_bounds
+from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.sheets.headings import share_of
+from dvsim.table.compare import against, agree, log_errors
 from dvsim.table.reply import records
 from dvsim.table.result import Result
 
@@ -106,7 +107,7 @@ class Compared:
             **{"sample": str(case.sample), "count": case.count, "split": self.split},
             **{"replications": own.replications, "loop": own.loop},
             "notes": [*case.notes, *own.notes],
-            "rows": _records(self.rows),
+            "rows": records(self.rows),
             "distances": distances or None,
             "zeros": self.zeros and self.zeros._asdict(),
         }
@@ -168,14 +169,10 @@ class Judged:
             "passed": self.passed,
             **vars(self),
             "tolerances": asdict(self.tolerances),
-            "criteria": _records(self.criteria),
-            "ratios": _records(self.ratios),
+            "criteria": records(self.criteria),
+            "ratios": records(self.ratios),
             "cases": [case.table() for case in self.cases],
         }
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return records(table)
 
 
 def judge(results: Sequence[Result], data: LabData, taken: Taken | None = None) -> Judged:
@@ -249,13 +246,12 @@ def _compared(case: Case, own: Simulated, split: Split, tolerances: Tolerances) 
         if case.values is not None:
             bounds = (float(np.mean(case.values == 0)),) * 2
         zeros = Zeros(float(np.mean(model == 0)), *bounds)
-    names = [name for name in case.statistics if name in own.statistics]
-    rows = pd.DataFrame({"statistic": names, "lab": [case.statistics[name] for name in names]})
-    rows[["simulated", "low", "high"]] = np.array([own.statistics[n] for n in names]).reshape(-1, 3)
+    rows = pd.DataFrame(case.statistics.items(), columns=["statistic", "measured"])
+    rows["kind"] = [_kind(name, share_of(name)) for name in rows["statistic"]]
+    rows["tolerance"] = rows["kind"].map(asdict(tolerances)).astype(float)
+    rows = against(rows, own.statistics, ["statistic"]).rename(columns={"measured": "lab"})
     lab, simulated = rows["lab"], rows["simulated"]
-    rows["ratio"] = np.divide(simulated, lab.where(lab > 0))
-    rows["log_error"] = log_errors(simulated, lab)
-    shares = [share_of(name) for name in names]
+    shares = [share_of(name) for name in rows["statistic"]]
     bands = [
         None if share is None or model is None or not case.count
         else band(model, share, case.count, case.half)
@@ -266,17 +262,13 @@ def _compared(case: Case, own: Simulated, split: Split, tolerances: Tolerances) 
     rows["outside"] = pd.Series(
         [b and not b[0] <= value <= b[1] for b, value in zip(bands, lab, strict=True)], dtype=object
     )
-    rows["kind"] = [_kind(name, share) for name, share in zip(names, shares, strict=True)]
-    declared = rows["kind"].map(asdict(tolerances))
     one_zero = (rows[["lab", "simulated"]].min(axis=1) == 0) & (lab + simulated > 0)
     empty = one_zero & (rows["kind"] != "") & pd.Series(shares).notna() & bool(zeros)
-    good = agree(simulated, lab, declared.astype(float))
-    good = np.where(
-        empty, zeros is not None and abs(zeros.apart) <= tolerances.empty + ROUNDING, good
-    )
-    rows["verdict"] = np.where(rows["kind"] == "", "info", np.where(good, "pass", "fail"))
+    near = zeros is not None and abs(zeros.apart) <= tolerances.empty + ROUNDING
+    rows.loc[empty, "verdict"] = "pass" if near else "fail"
     rows["kind"] = rows["kind"].where(~empty, "empty")
     zeros = zeros if empty.any() else None
+    rows = rows.drop(columns="tolerance")
     return Compared(case.name, case, own, split, rows, _distances(case, own, rows), zeros)
 
 
@@ -387,8 +379,8 @@ def _ratio(above: Compared, below: Compared, tolerance: float) -> Iterator[tuple
             continue
         if min(upper.lab, upper.simulated, lower.lab, lower.simulated) > 0:
             lab, simulated = upper.lab / lower.lab, upper.simulated / lower.simulated
-            order = None if agrees(lab, 1.0, tolerance) else (lab > 1) == (simulated > 1)
-            ok = agrees(simulated, lab, tolerance)
+            order = None if agree(lab, 1.0, tolerance) else (lab > 1) == (simulated > 1)
+            ok = bool(agree(simulated, lab, tolerance))
             yield above.name, below.name, statistic, lab, simulated, ok, order
         return
 
@@ -406,19 +398,14 @@ def baseline(cases: Sequence[Compared]) -> dict[str, Any] | None:
         columns=["series", "split", "size", "own", "time", "known"],
     )  # fmt: skip
     stated = bool((means["split"] == "fitted").any())
-    errors = []
-    for _, group in means.groupby("series", sort=False):  # runs of one kind share a law
-        used = group[group["known"] & ((group["split"] == "fitted") | (not stated))]
-        if used["size"].nunique() < 2:
-            continue
-        law = fit_law(used["size"].tolist(), used["time"].tolist()).law
-        rest = group[group["own"].notna() & ~((group["split"] == "fitted") & stated)]
-        predicted = rest["size"].map(lambda size, law=law: seconds(law, size))
-        rest = rest.assign(naive=log_errors(predicted, rest["time"]))
-        errors.append(rest[predicted > 0])  # of times below a picosecond the law is 0
-    table = pd.concat(errors) if errors else means[:0].assign(naive=[])
+    fitted = means["split"] == "fitted"
+    table = by_law(means.assign(used=means["known"] & (fitted | (not stated))), sizes=2)
+    fitted = table["split"] == "fitted"
+    # of times below a picosecond the law is 0
+    table = table[table["own"].notna() & ~(fitted & stated) & (table["naive"] > 0)]
     if table.empty:
         return None
+    table = table.assign(naive=log_errors(table["naive"], table["time"]))
     own, naive = (float(table[name].abs().mean()) for name in ("own", "naive"))
     fitted_to = "fitted" if stated else "all"
     return {"simulated": own, "naive": naive, "cases": len(table), "fitted_to": fitted_to}

@@ -182,7 +182,7 @@ def _of_run(run: Result, case: Case, data: LabData, taken: Taken | None) -> Pair
 
 def _of_study(study: Result, case: Case, taken: Taken | None) -> Pair | str:
     simulated = of_study(study, points_of(study.scenario, case)[0], case)
-    if not simulated.statistics:
+    if simulated.statistics.empty:
         return f"{study.scenario.name} has no {case.metric} of these statistics at this point"
     return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from dvsim.evidence.lab.data import SUM, Case, Sample
 from dvsim.evidence.statistics import Floats, statistic
@@ -14,9 +14,6 @@ from dvsim.scenario.sampled import Column, Sampled
 from dvsim.table.estimate import Estimate, estimate
 from dvsim.table.result import Result
 from dvsim.table.samples import column_rates, column_samples
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PS_PER_S = 10**12
 US = 1e-6
@@ -44,7 +41,7 @@ class Simulated:
         message_bytes: Size of a message.
         sample: What one sample is.
         replications: Independent runs.
-        statistics: By name; 1/s or s.
+        statistics: A row for each: statistic, value, low, high; 1/s or s.
         model: All samples of all replications, ascending; None where none are kept.
         per_message: What is counted, for each message: pieces, or 1.
         loop: ``open`` or ``closed``; empty of systems without messages.
@@ -57,7 +54,7 @@ class Simulated:
     message_bytes: int
     sample: Sample
     replications: int
-    statistics: Mapping[str, Estimate]
+    statistics: pd.DataFrame
     model: Floats | None
     per_message: float
     loop: str
@@ -194,9 +191,10 @@ def of_run(
         message_bytes=run.scenario.workload.message_bytes,
         sample=sample,
         replications=len(kept),
-        statistics={
-            name: estimate(each.tolist(), signed=False) for name, each in runs.items() if kept
-        },
+        statistics=pd.DataFrame(
+            [(name, *estimate(each.tolist(), signed=False)) for name, each in runs.items() if kept],
+            columns=["statistic", *Estimate._fields],
+        ),
         model=np.sort(np.concatenate(kept)) if kept else None,
         per_message=per_message,
         loop=run.scenario.loop,
@@ -208,18 +206,17 @@ def of_run(
 def of_study(study: Result, point: int, case: Case) -> Simulated:
     """Return what a point of a study has beside a case."""
     table = study.estimates()
-    table = table[table["point"] == point].set_index("metric")
-    results, runs = {}, {}
+    table = table[table["point"] == point].set_index("metric")[[*Estimate._fields]]
+    runs, rows = {}, []
     shown = {"mean": (case.metric, 1.0)} if case.own_unit is not None else SHOWN[case.metric]
     own = study.wide[study.wide["point"] == point]
     for name, (metric, factor) in shown.items():
-        row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
-        value, low, high = row.tolist()
-        if name in case.statistics and np.isfinite(value):
-            results[name] = Estimate(value, low, high)
+        row = table.loc[[metric]].to_numpy(np.float64)[0] * factor
+        if name in case.statistics and np.isfinite(row[0]):
+            rows.append((name, *row.tolist()))
             runs[name] = own[metric].dropna().to_numpy(np.float64) * factor
     setting = study.scenario.at(point)
-    names = ", ".join(shown[name][0] for name in results)
+    names = ", ".join(shown[name][0] for name in runs)
     loop = "closed" if setting.get("rate") is None else "open"
     return Simulated(
         scenario=study.scenario.name,
@@ -227,7 +224,7 @@ def of_study(study: Result, point: int, case: Case) -> Simulated:
         message_bytes=int(setting.get("message_bytes") or 0),
         sample=study_sample(case),
         replications=study.replications,
-        statistics=results,
+        statistics=pd.DataFrame(rows, columns=["statistic", *Estimate._fields]),
         model=None,
         per_message=1.0,
         loop=loop if case.own_unit is None else "",

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dvsim.evidence.least import nearest
+from dvsim.evidence.affine import nearest
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.programs import Time
 from dvsim.kinds.irregular.spec import WordsTable

@@ -18,8 +18,8 @@ from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED
 from dvsim.contract.load import load
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
+from dvsim.evidence.affine import nearest
 from dvsim.evidence.calibration import EMULATE
-from dvsim.evidence.least import nearest
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.reference import read_csv

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.load import load
+from dvsim.evidence.affine import nearest
 from dvsim.evidence.claims.source import load_code
-from dvsim.evidence.least import nearest
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.scenario.spec import Spec
