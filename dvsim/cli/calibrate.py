@@ -6,7 +6,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -221,7 +220,12 @@ def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any])
 
 
 def _fitting_facts(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
-    target = fitting.target
+    from dvsim.table.reply import records
+
+    target, table = fitting.target, fitting.uncertain.predicted
+    held_out, asked = (table.index.isin(places) for places in (target.held_out, target.predict))
+    table = table.assign(case=[target.cases[at].name for at in table.index], held_out=held_out)
+    known = ["measured", "value", "low", "high"]
     return {
         "cards": {fitting.card.kind: str(paths[0])},
         "fitted": target.names(target.fit),
@@ -234,25 +238,9 @@ def _fitting_facts(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
                 fitting.knobs, fitting.known, fitting.uncertain.parameters, strict=True
             )
         },
-        "errors": {what: asdict(error) for what, error in fitting.errors.items()},
-        "predicted": [
-            {
-                "case": target.cases[index].name,
-                "statistic": prediction.row.statistic,
-                "held_out": index in target.held_out,
-                "measured": prediction.row.measured,
-                "value": prediction.value,
-                "low": prediction.low,
-                "high": prediction.high,
-            }
-            for index, prediction in sorted(fitting.uncertain.predicted.items())
-            if index not in target.predict
-        ],
-        "predictions": [
-            {"case": target.cases[at].name, "value": one.value, "low": one.low, "high": one.high}
-            for at, one in sorted(fitting.uncertain.predicted.items())
-            if at in target.predict
-        ],
+        "errors": dict(fitting.errors),
+        "predicted": records(table[~asked][["case", "statistic", "held_out", *known]]),
+        "predictions": records(table[asked][["case", *known[1:]]]),
         "statistics": list(fitting.statistics),
         "questions": list(fitting.questions),
     }

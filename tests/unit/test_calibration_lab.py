@@ -282,7 +282,7 @@ def test_an_interval_is_as_wide_as_runs_differ():
         (ends,) = found.parameters
         assert ends.low < 0 < ends.high
         widths.append(ends.high - ends.low)
-        assert found.predicted[3].holds
+        assert found.predicted.loc[3].holds
     assert widths[1] == pytest.approx(4 * widths[0], rel=0.3)
     # of the median of three runs: sigma 1.25 / sqrt(3) times 0.04, 3.92 wide; of ten replications
     assert 0.06 < widths[1] < 0.2
@@ -298,7 +298,7 @@ def test_cases_that_the_model_cannot_meet_widen_the_intervals():
     assert (good.misfit or 0) < 0.02
     width = [one.parameters[0].high - one.parameters[0].low for one in (good, poor)]
     assert width[1] > 5 * width[0]
-    assert poor.predicted[4].high > 1.5 * poor.predicted[4].value
+    assert poor.predicted.loc[4].high > 1.5 * poor.predicted.loc[4].value
 
 
 def test_what_the_data_leave_open_is_said():

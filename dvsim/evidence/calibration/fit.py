@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +29,6 @@ from dvsim.evidence.statistics import Floats
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
 from dvsim.study.design import Design, Plan, Trial, planned
-from dvsim.table.compare import log_errors
 
 JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 
@@ -52,21 +53,6 @@ class How:
 
 
 @dataclass(frozen=True)
-class Errors:
-    """Mean absolute log errors of a set of cases: before, after, and of the naive rival."""
-
-    # before, after: of means, standard deviations and quantiles
-    before: float
-    after: float
-    # means_before, means_after, means_naive: of the means alone, which are all that the rival,
-    # latency and bytes over a rate, predicts; None without means that it could be fitted to
-    means_before: float
-    means_after: float
-    means_naive: float | None
-    columns: int  # how many means there are
-
-
-@dataclass(frozen=True)
 class Fitting:
     """A card that was fitted, and what is known of it."""
 
@@ -80,8 +66,11 @@ class Fitting:
     known: tuple[Known, ...]
     uncertain: Uncertain
     target: Target
-    # by ``fitted`` and ``held out``, with draws that the search has not seen
-    errors: Mapping[str, Errors]
+    # mean absolute log errors by ``fitted`` and ``held out``, with draws that the search has not
+    # seen: before, after; of the means alone, which are all that the rival, latency and bytes over
+    # a rate, predicts: means_before, means_after, means_naive, None without means that it could be
+    # fitted to; columns: how many means there are
+    errors: Mapping[str, Mapping[str, Any]]
     statistics: tuple[str, ...]  # what was fitted of each case: ``mean``, ``50%`` …
     questions: tuple[str, ...]  # what is to be looked at before the fit is believed
 
@@ -204,10 +193,12 @@ def _slopes(best: Floats, stepped: Sequence[pd.DataFrame]) -> dict[tuple[int, st
     slopes: dict[tuple[int, str], Floats] = {}
     pairs = list(zip(stepped[0::2], stepped[1::2], strict=True))
     for number, (down, up) in enumerate(pairs):
-        moved = log_errors(up["simulated"], down["simulated"]) / (2 * STEP)
-        for place, name, slope in zip(down["place"], down["statistic"], moved, strict=True):
-            if slope == slope:  # noqa: PLR0124 - not a number where one is 0
-                slopes.setdefault((place, name), np.zeros(len(best)))[number] = slope
+        both: list[Any] = list(down.merge(up, on=["place", "statistic"]).itertuples())
+        for row in both:
+            if row.simulated_x > 0 and row.simulated_y > 0:
+                slope = math.log(row.simulated_y / row.simulated_x) / (2 * STEP)
+                key = (row.place, row.statistic)
+                slopes.setdefault(key, np.zeros(len(best)))[number] = slope
     return slopes
 
 
@@ -235,13 +226,13 @@ def _with_sources(
 
 def _errors(
     before: pd.DataFrame, after: pd.DataFrame, fitted: pd.DataFrame, target: Target
-) -> Errors:
+) -> dict[str, Any]:
     means = [rows[rows["statistic"] == "mean"] for rows in (before, after)]
-    return Errors(
-        before=mean_error(before),
-        after=mean_error(after),
-        means_before=mean_error(means[0]),
-        means_after=mean_error(means[1]),
-        means_naive=naive_error(fitted, means[1], target.cases),
-        columns=len(means[1]),
-    )
+    return {
+        "before": mean_error(before),
+        "after": mean_error(after),
+        "means_before": mean_error(means[0]),
+        "means_after": mean_error(means[1]),
+        "means_naive": naive_error(fitted, means[1], target.cases),
+        "columns": len(means[1]),
+    }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
@@ -35,10 +37,8 @@ def fit_lines(fitting: Fitting) -> Iterator[str | Table]:
     heads = ("log errors", "before", "after", "means before", "after", "naive")
     rows = []
     for split, error in fitting.errors.items():
-        known = (error.before, error.after, error.means_before, error.means_after)
-        naive = "-" if error.means_naive is None else f"{error.means_naive:.3f}"
-        texts = (f"{value:.3f}" for value in known)
-        rows.append((f"{split}, {error.columns} columns", *texts, naive))
+        texts = ("-" if value is None else f"{value:.3f}" for value in [*error.values()][:-1])
+        rows.append((f"{split}, {error['columns']} columns", *texts))
     yield Table(heads, rows, range(1, len(heads)))
     yield "  naive: a latency and bytes over a rate, fitted to the same means"
     yield from _predictions(fitting)
@@ -68,31 +68,27 @@ def _parameters(fitting: Fitting) -> Iterator[str | Table]:
 
 def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     target, predicted = fitting.target, fitting.uncertain.predicted
-    held_out = [at for at in predicted if at in target.held_out]
-    asked = [at for at in predicted if at in target.predict]
-    if held_out:
-        inside = sum(predicted[at].holds for at in held_out)
-        within = f"{inside} of {len(held_out)} within the 95 % interval of one run"
+    held_out = predicted[predicted.index.isin(target.held_out)]
+    asked = predicted[predicted.index.isin(target.predict)]
+    if len(held_out):
+        within = f"{held_out['holds'].sum()} of {len(held_out)} within the 95 % interval of one run"
         yield f"  held out and predicted: {within}"
     rows = []
-    for at in sorted((*held_out, *asked), key=lambda at: (target.cases[at].size, at)):
-        case, (row, *numbers) = target.cases[at], predicted[at]
+    table: list[Any] = list(pd.concat([held_out, asked]).itertuples())
+    for row in sorted(table, key=lambda row: (target.cases[row.Index].size, row.Index)):
+        case = target.cases[row.Index]
         factor, unit = shown(METRICS[case.case.metric])
         name = f"{case.name}, {row.statistic}{', us' * (unit == 'us')}"
-        value, low, high = (four_digits(number / factor) for number in numbers)
-        if at in target.predict:
-            rows.append((name, "-", value, f"{low} to {high}", "", ""))
-            continue
-        error, outside = (
-            f"{numbers[0] / row.measured - 1:+.1%}",
-            "outside" * (not predicted[at].holds),
-        )
-        measured = four_digits(row.measured / factor)
+        value, low, high = (four_digits(one / factor) for one in (row.value, row.low, row.high))
+        measured, error, outside = "-", "", ""
+        if row.Index not in target.predict:
+            measured = four_digits(row.measured / factor)
+            error, outside = f"{row.value / row.measured - 1:+.1%}", "outside" * (not row.holds)
         rows.append((name, measured, value, f"{low} to {high}", error, outside))
     head = ("", "measured", "predicted", "95 %", "error", "")
     if rows:
         yield Table(head, rows, range(1, len(head) - 1))
-    if asked:
+    if len(asked):
         yield (
             f"  95 %: of one more run; a parametric bootstrap, {DRAWS:,} fits of measurements that "
             "might have been, so the parameters' uncertainty is in it"

@@ -34,25 +34,13 @@ class Range(NamedTuple):
     open: bool = False
 
 
-class Prediction(NamedTuple):
-    """What a fit says of one more run of the laboratory, 1/s or s, with its 95 % interval."""
-
-    row: Any  # of `dvsim.evidence.calibration.rows.simulated_rows`
-    value: float
-    low: float
-    high: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether what was measured lies within."""
-        return bool(self.low <= self.row.measured <= self.high)
-
-
 class Uncertain(NamedTuple):
     """What is known of a fit."""
 
     parameters: tuple[Range, ...]  # A range for each, of its logarithm
-    predicted: Mapping[int, Prediction]  # by place of the case
+    # what the fit says of one more run of the laboratory, in 1/s or s, by place of the case:
+    # statistic, measured, value with its 95 % interval low and high, holds: measured is within
+    predicted: pd.DataFrame
     # by what factor the fitted cases are off beyond chance, as a logarithm; None if there are no
     # more cases than parameters, which are then met exactly
     misfit: float | None
@@ -105,12 +93,15 @@ def uncertain(
     moved[:, free] = rng.uniform(low[free], high[free], (DRAWS, int(free.sum())))
     means = headlines(used)
     again = _draws(means, rng, extra)
-    predicted = {}
-    for column, row in enumerate(_each(means)):
-        change = moved @ slopes[row.place, row.statistic] + again[:, column]
-        below, above = np.exp(middle_share(change))
-        value = row.simulated
-        predicted[row.place] = Prediction(row, value, value * float(below), value * float(above))
+    shares = [
+        np.exp(middle_share(moved @ slopes[row.place, row.statistic] + again[:, column]))
+        for column, row in enumerate(_each(means))
+    ]
+    predicted = means.set_index("place")[["statistic", "measured", "simulated"]]
+    predicted = predicted.rename(columns={"simulated": "value"})
+    ends = np.reshape(shares, (-1, 2)) * predicted["value"].to_numpy()[:, None]
+    predicted[["low", "high"]] = ends
+    predicted["holds"] = predicted["measured"].between(predicted["low"], predicted["high"])
     return Uncertain(tuple(ranges), predicted, misfit)
 
 
