@@ -17,7 +17,7 @@ from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published, published_column, published_workload
 from dvsim.scenario.sampled import Sampled
-from dvsim.table.compare import against
+from dvsim.table.compare import beside
 from dvsim.table.result import Result
 
 READINGS = ("as printed", "as messages")
@@ -37,7 +37,7 @@ def compare(runs: Iterable[Result]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Returns:
         tuple: A table with a row for each statistic of each column in each reading: `ROW`, see
-        `dvsim.table.compare.against`; info where the two are not answers to the same question, and
+        `dvsim.table.compare.beside`; info where the two are not answers to the same question, and
         there is no tolerance. A table with the verdict on each column: `VERDICT`; empty_ok is None,
         and shares are not numbers, where there are no poll intervals. Both are empty of scenarios
         without a reference, or whose reference has no such column.
@@ -50,7 +50,7 @@ def compare(runs: Iterable[Result]) -> tuple[pd.DataFrame, pd.DataFrame]:
     estimates = pd.concat(run.estimates().assign(scenario=name) for name, run in by_name.items())
     estimates = estimates[estimates["instance"] == 0].rename(columns={"component": "column"})
     # without samples nothing was simulated
-    table = against(numbers, estimates, ["scenario", "column", "metric"], how="left")
+    table = beside(numbers, estimates, ["scenario", "column", "metric"], how="left")
     table = table.rename(columns={"measured": "published"})
     for (name, column, _), part in table.groupby(["scenario", "column", "reading"], sort=False):
         run, counted = by_name[str(name)], part["metric"].iloc[0].partition(".")[0]

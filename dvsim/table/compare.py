@@ -90,7 +90,7 @@ def verdict(made: Change) -> str:
     return "rises" if made.value > nothing else "falls"
 
 
-def against(
+def beside(
     numbers: pd.DataFrame, estimates: pd.DataFrame, on: Sequence[str], *, how: str = "inner"
 ) -> pd.DataFrame:
     """Hold estimates against numbers of which each stands alone: printed, or measured once.

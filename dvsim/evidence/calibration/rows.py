@@ -22,7 +22,7 @@ from dvsim.evidence.lab.match import match
 from dvsim.scenario.types import Card
 from dvsim.sheets.headings import share_of
 from dvsim.study.design import Trial
-from dvsim.table.compare import against, log_errors
+from dvsim.table.compare import beside, log_errors
 from dvsim.table.result import Result
 
 LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
@@ -55,7 +55,7 @@ def simulated_rows(
     """Return the judged statistics of some cases beside their results, of `trials_of`.
 
     Returns:
-        DataFrame: As `dvsim.table.compare.against` has it, a row for each statistic, in 1/s or s,
+        DataFrame: As `dvsim.table.compare.beside` has it, a row for each statistic, in 1/s or s,
         with the place of its case in `Target.cases`, the values of each replication, runs, and
         what is counted for each message, per_message: pieces, or 1.
 
@@ -77,7 +77,7 @@ def simulated_rows(
         estimates.append(simulated.statistics.assign(place=index))
     head = ["place", "statistic", "measured", "tolerance", "runs", "per_message"]
     table = pd.DataFrame(numbers, columns=head).astype({"place": int})
-    rows = against(table, pd.concat(estimates), ["place", "statistic"])
+    rows = beside(table, pd.concat(estimates), ["place", "statistic"])
     if rows.empty:
         message = "none of its statistics is simulated: mean, std and quantiles from 25 to 99 % are"
         raise ScenarioError.at(target.cases[0].data.path, message)

@@ -27,7 +27,7 @@ from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
 from dvsim.evidence.lab.simulated import Simulated
 from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.sheets.headings import share_of
-from dvsim.table.compare import against, agree, log_errors
+from dvsim.table.compare import agree, beside, log_errors
 from dvsim.table.reply import records
 from dvsim.table.result import Result
 
@@ -249,7 +249,7 @@ def _compared(case: Case, own: Simulated, split: Split, tolerances: Tolerances) 
     rows = pd.DataFrame(case.statistics.items(), columns=["statistic", "measured"])
     rows["kind"] = [_kind(name, share_of(name)) for name in rows["statistic"]]
     rows["tolerance"] = rows["kind"].map(asdict(tolerances)).astype(float)
-    rows = against(rows, own.statistics, ["statistic"]).rename(columns={"measured": "lab"})
+    rows = beside(rows, own.statistics, ["statistic"]).rename(columns={"measured": "lab"})
     lab, simulated = rows["lab"], rows["simulated"]
     shares = [share_of(name) for name in rows["statistic"]]
     bands = [
