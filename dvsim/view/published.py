@@ -21,8 +21,6 @@ PRINTED = "as printed"
 
 Rows = Mapping[tuple[str, str, str], Any]
 """(scenario, column, statistic) -> the comparison as printed."""
-Published = Mapping[tuple[str, str, str], float]
-"""(scenario, column, statistic) -> rate as the paper prints it."""
 
 
 def rows_as_printed(validation: Validation | None) -> Rows:
@@ -41,11 +39,6 @@ def verdicts_on(entry: Entry, validation: Validation | None) -> dict[str, Any]:
         return {}
     items: list[Any] = list(validation.printed().itertuples())
     return {item.column: item for item in items if item.scenario == entry.run.scenario.name}
-
-
-def published_values(rows: Rows) -> Published:
-    """Keep what was published of each comparison."""
-    return {key: row.published for key, row in rows.items()}
 
 
 def statistics_table(group: Group, validation: Validation | None, rows: Rows) -> Table:

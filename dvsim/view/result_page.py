@@ -40,7 +40,7 @@ from dvsim.view.curves import curve_figures, stage_figures
 from dvsim.view.figure import Figure
 from dvsim.view.groups import Group, grouped, paths_of, size_text
 from dvsim.view.pipeline import lanes_of, lanes_of_study, pipeline_figure
-from dvsim.view.published import published_values, rows_as_printed, statistics_table
+from dvsim.view.published import rows_as_printed, statistics_table
 from dvsim.view.recorded import Shape, recording
 from dvsim.view.run_figures import (
     points_per_line,
@@ -123,12 +123,10 @@ def report_page(
 def _about_runs(runs: Sequence[Result], validation: Validation | None) -> Part:
     groups = grouped(runs)
     rows = rows_as_printed(validation)
-    published = published_values(rows)
     entries = [entry for group in groups for entry in group.entries]
     limit = points_per_line(groups)
     quantiles = [
-        quantile_figure(entry, published, f"quantiles-{index}")
-        for index, entry in enumerate(entries)
+        quantile_figure(entry, rows, f"quantiles-{index}") for index, entry in enumerate(entries)
     ]
     names = [
         dict(zip(("message", "scenario"), named(group, entry), strict=True))
@@ -144,7 +142,7 @@ def _about_runs(runs: Sequence[Result], validation: Validation | None) -> Part:
             Section(
                 "scaling",
                 "From small messages to large ones",
-                pair(scaling_figures(groups, published)),
+                pair(scaling_figures(groups, rows)),
             ),
             Section("limits", "What limits it", _limits(groups, runs)),
             Section("rates", "Rates over time", [rate_figure(group, limit) for group in groups]),

@@ -26,7 +26,7 @@ from dvsim.view.figure import (
     reading,
 )
 from dvsim.view.groups import Entry, Group, paths_of, size_text, transport_text
-from dvsim.view.published import Published, Rows, verdicts_on
+from dvsim.view.published import Rows, verdicts_on
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -191,16 +191,16 @@ def _short(values: Floats) -> list[float]:
     return [float(f"{value:.5g}") for value in values.tolist()]
 
 
-def quantile_figure(entry: Entry, published: Published, name: str) -> Figure:
+def quantile_figure(entry: Entry, published: Rows, name: str) -> Figure:
     """Draw the mean and the quantiles of every column of one run.
 
     Args:
         entry: The run.
-        published: Published values; those of other runs are ignored.
+        published: Comparisons with published values; those of other runs are ignored.
         name: Identifier of the figure.
     """
     scenario = entry.run.scenario.name
-    printed: Published = published if entry.judged else {}
+    printed: Rows = published if entry.judged else {}
     rows: list[dict[str, Any]] = []
     for index, column in enumerate(entry.columns):
         look = {"line": column, "colour": entry.colour if not index else None}
@@ -213,7 +213,8 @@ def quantile_figure(entry: Entry, published: Published, name: str) -> Figure:
                 | {"low": found.low, "high": found.high}
             )  # fmt: skip
             if (known := printed.get((scenario, column, statistic))) is not None:
-                rows.append(look | {"part": "published", "x": statistic, "y": known, "open": 1})
+                told = {"part": "published", "x": statistic, "y": known.published, "open": 1}
+                rows.append(look | told)
     frame = frame_of(rows)
     y = log_axis_with_zero(f"{entry.reading}/s", frame["y"])
     size = size_text(entry.run.scenario.workload.message_bytes)
@@ -315,7 +316,7 @@ def equality(x: Axis, y: Axis, tolerance: float = 0.0) -> list[Any]:
     ]
 
 
-def scaling_figures(groups: Sequence[Group], published: Published) -> list[Figure]:
+def scaling_figures(groups: Sequence[Group], published: Rows) -> list[Figure]:
     """Draw how rates change with the size of a message; nothing where there is one size."""
     courses = lines_of(groups) if len(groups) > 1 else {}
     if not courses:
@@ -329,7 +330,7 @@ def scaling_figures(groups: Sequence[Group], published: Published) -> list[Figur
                 mean = entry.estimate(column, entry.reading, "mean")
                 key = (entry.run.scenario.name, column, "mean")
                 if entry.judged and key in published:
-                    beside = {"part": "published", "y": published[key], "open": 1}
+                    beside = {"part": "published", "y": published[key].published, "open": 1}
                     rows["printed"].append(look | beside)
                 if mean is not None:
                     ends = {"low": mean.low, "high": mean.high}

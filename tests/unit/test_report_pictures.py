@@ -1,6 +1,7 @@
 """Do the pictures of a report show what the runs counted, and nothing else?"""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -157,7 +158,8 @@ def test_lines_over_sizes_count_alike_and_bytes_are_messages_times_size():
 
 def test_published_means_stand_beside_the_lines():
     runs = published_set()
-    published = {(run.scenario.name, "r1", "mean"): 123.0 for run in runs}
+    row = SimpleNamespace(published=123.0)
+    published = {(run.scenario.name, "r1", "mean"): row for run in runs}
     printed = scaling_figures(grouped(runs), published)[0]
     hollow = printed.frame[printed.frame["part"] == "published"]
     assert hollow.groupby("line")["y"].unique().tolist() == [[123.0], [123.0]]
