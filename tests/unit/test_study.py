@@ -12,7 +12,6 @@ from harness.processes import until
 from switch_desk import small
 
 import dvsim
-from dvsim.contract.find import kind_named
 from dvsim.contract.load import load
 from dvsim.errors import OutputError, RunFailed
 from dvsim.fabric.switch import Switch, replication_seed
@@ -240,9 +239,12 @@ def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
     monkeypatch.setattr(studies, "run_task", None)
     (again,) = ask(sweep, out=tmp_path)
     assert again.folder == first.folder
-    kept = kind_named("switch").kept
-    for name in ("values", *SIDES):
-        pd.testing.assert_frame_equal(kept(again)[name], kept(first)[name], check_dtype=False)
+    assert first.sides.keys() == again.sides.keys() == set(SIDES)
+    for one, other in [
+        (again.values, first.values),
+        *((again.sides[n], first.sides[n]) for n in SIDES),
+    ]:
+        pd.testing.assert_frame_equal(one, other, check_dtype=False)
     assert again.scenario == sweep
     assert again.manifest == load_result(first.folder).manifest
 
