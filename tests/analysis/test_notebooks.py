@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import pandas as pd
 import pytest
 
 from dvsim import session
@@ -60,7 +61,7 @@ def notebooks():
     path, environment = [*sys.path], {**os.environ}
     spec = importlib.util.spec_from_file_location("notebooks", RUN)
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), pd.option_context("display.float_format", None):
         spec.loader.exec_module(module)
         yield module.main
     sys.path[:] = path
