@@ -1,8 +1,10 @@
 """Rivals at equal ports: what is asked of CAMINOS, what is read of its answers, what is refused."""
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,6 +27,35 @@ from dvsim.kinds.workload.simgrid import FABRICS, main, replay_time, sides_of, t
 PAGE = Path(__file__).parents[2] / "docs" / "rivals.md"
 NAME = "rivals/load-latency"
 KEPT = Path(__file__).parent / "caminos.result"
+READ = {
+    "throughput": 0.24943033854166666, "mean_latency": 1.6747076023391814,
+    "inside": 1.445201545530493, "inside_p50": 1.25, "inside_p99": 3.25,
+    "hops": 3.0311194653299918,
+}  # fmt: skip
+EXAMPLE = """\
+Configuration {
+  random_seed: 5, warmup: 1600, measured: 3200,
+  topology: RandomRegularGraph { servers_per_router: 4, routers: 64, degree: 8 },
+  traffic: HomogeneousTraffic { pattern: Uniform, servers: 256, load: LOAD, message_size: 16 },
+  maximum_packet_size: 16,
+  router: Basic {
+    virtual_channels: 8,
+    virtual_channel_policies: [
+      EnforceFlowControl, WideHops { width: 1 },
+      LowestSinghWeight { extra_congestion: 0, extra_distance: 0, aggregate_buffers: true,
+                          use_internal_space: true },
+      Random ],
+    delay: 0, buffer_size: 64, bubble: false, flit_size: 16, intransit_priority: false,
+    allow_request_busy_port: true, output_buffer_size: 32, output_prioritize_lowest_label: true },
+  routing: Shortest,
+  link_classes: [ LinkClass { delay: 1 }, LinkClass { delay: 1 } ],
+  statistics_packet_percentiles: [50, 99],
+}
+"""
+REAL = pytest.mark.skipif(
+    shutil.which("caminos") is None and not os.environ.get(VARIABLE),
+    reason="CAMINOS is not installed",
+)
 FAKE = """\
 #!/bin/sh
 echo "git_id=none version_number={version}"
@@ -120,7 +151,7 @@ def test_what_cannot_be_is_refused_at_its_key(settings, key, told):
 def test_a_point_becomes_a_configuration():
     text = configuration(rival("torus", 64, "router.link=3", "traffic.waiting=50"), 7)
     for part in (
-        "random_seed:7,", "warmup:8000,", "measured:16000,", "pattern:Uniform,", "servers:64,",
+        "random_seed:7,", "warmup:2400,", "measured:4800,", "pattern:Uniform,", "servers:64,",
         "load:0.25,", "message_size:16", "maximum_packet_size:16,", "server_queue_size:50,",
         "virtual_channels:4,", "buffer_size:64,", "bubble:true,", "flit_size:16,",
         "routing:DOR{order:[0,1,2]},", "statistics_packet_percentiles:[50,99],",
@@ -187,11 +218,51 @@ def test_a_data_vortex_of_two_planes_carries_twice_as_much():
 
 
 def test_a_kept_result_is_read():
+    """CAMINOS wrote it: the configuration of this point, seed 1."""
     reading = read_result(KEPT.read_text(), rival("torus"), 1)
-    assert reading.metrics == pytest.approx(
-        {"throughput": 0.2512, "mean_latency": 2.5, "inside": 2.25, "inside_p50": 2.0625,
-         "inside_p99": 4.125, "hops": 3.05}, rel=1e-6)  # fmt: skip
+    assert reading.metrics == pytest.approx(READ, rel=1e-9)
     assert reading.notes == ""
+
+
+@REAL
+@pytest.mark.parametrize(
+    ("network", "ports", "hops"),
+    [
+        ("torus", 64, 3 * 64 / 63),  # the mean distance of two others, from the graph
+        ("hyperx", 64, (2 * (1 - 1 / 4)) * 64 / 63),
+        ("fattree", 64, (2 * 12 + 4 * 48) / 63),
+    ],
+)
+def test_the_engine_itself_sends_packets_over_the_shortest_ways(network, ports, hops):
+    settings = ("traffic.slots=300", "traffic.warmup=100")
+    reading = kind_named("rivals").replicate(rival(network, ports, *settings, load=0.2), 1, 1)
+    assert reading.metrics["throughput"] == pytest.approx(0.2, rel=0.03)
+    assert reading.metrics["hops"] == pytest.approx(hops, rel=0.02)
+    assert 1 < reading.metrics["inside"] < reading.metrics["mean_latency"] < 3
+
+
+@REAL
+@pytest.mark.parametrize("network", ["dragonfly", "random"])
+def test_the_engine_itself_takes_every_other_topology(network):
+    ports = {"dragonfly": 72, "random": 64}[network]
+    settings = ("traffic.slots=100", "traffic.warmup=50", "router.routing=valiant")
+    point = rival(network, ports, *settings, "router.channels=8", load=0.1)
+    assert kind_named("rivals").replicate(point, 1, 1).metrics["acceptance"] > 0.9
+
+
+@REAL
+def test_the_example_of_the_manual_of_caminos_has_the_same_curve(tmp_path):
+    """Its random graph (smaller), router and policies, in its own words: within 3 %."""
+    settings = ("router.channels=8", "traffic.slots=200", "traffic.warmup=100")
+    for load in (0.2, 0.5):
+        ours = kind_named("rivals").replicate(rival("random", 256, *settings, load=load), 1, 1)
+        asked, answer = tmp_path / "example.cfg", tmp_path / "example.result"
+        asked.write_text(EXAMPLE.replace("LOAD", str(load)))
+        command = [program(), asked, f"--results={answer}"]
+        subprocess.run(command, check=True, capture_output=True, timeout=600)
+        theirs = read_result(answer.read_text(), rival("random", 256, *settings, load=load), 1)
+        for metric in ("throughput", "mean_latency", "inside", "hops"):
+            assert ours.metrics[metric] == pytest.approx(theirs.metrics[metric], rel=0.03), metric
 
 
 @pytest.mark.parametrize("network", ["torus", "vortex"])

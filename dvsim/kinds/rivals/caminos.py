@@ -26,6 +26,11 @@ VERSION = "0.6.3"
 VARIABLE = "DVSIM_CAMINOS"
 INSTALL = f"cargo install --locked caminos --version {VERSION}"
 TIMEOUT_S = 3600
+SHORTEST_QUEUE = (
+    "LowestSinghWeight{extra_congestion:0,extra_distance:0,aggregate_buffers:true,"
+    "use_internal_space:true}"
+)
+"""Of the ways on, the one with the shortest queues; so does the example of CAMINOS' own manual."""
 REFUSED = 0.001
 """Of the messages that arrive at a port, the share that is refused where the queues have grown."""
 
@@ -75,9 +80,7 @@ def configuration(scenario: RivalScenario, seed: int) -> str:
     table, router, traffic = scenario.topology, scenario.router, scenario.traffic
     shape, size = shape_of(table), router.packet
     classes = ",".join([f"LinkClass{{delay:{router.link}}}"] * shape.classes)
-    policies = "EnforceFlowControl,Random"
-    if table.network not in ("torus", "fattree"):
-        policies = "EnforceFlowControl,WideHops{width:1},Random"
+    wide = "" if table.network in ("torus", "fattree") else "WideHops{width:1},"
     return f"""Configuration{{
 random_seed:{seed % 2**32},
 warmup:{traffic.warmup * size},
@@ -87,10 +90,11 @@ traffic:HomogeneousTraffic{{pattern:{_pattern(traffic, table.ports, seed)},serve
 load:{traffic.load!r},message_size:{size * traffic.burst}}},
 maximum_packet_size:{size},
 server_queue_size:{traffic.waiting},
-router:Basic{{virtual_channels:{router.channels},virtual_channel_policies:[{policies}],delay:0,\
+router:Basic{{virtual_channels:{router.channels},virtual_channel_policies:\
+[EnforceFlowControl,{wide}{SHORTEST_QUEUE},Random],delay:0,\
 buffer_size:{router.buffer},bubble:{"true" if table.network == "torus" else "false"},\
 flit_size:{size},intransit_priority:false,allow_request_busy_port:true,\
-output_prioritize_lowest_label:false,output_buffer_size:{router.output}}},
+output_prioritize_lowest_label:true,output_buffer_size:{router.output}}},
 routing:{_routing(scenario)},
 link_classes:[{classes}],
 statistics_packet_percentiles:[50,99],
