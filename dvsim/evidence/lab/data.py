@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -266,6 +267,25 @@ class Case:
     def quantiles(self) -> dict[float, float]:
         """Order statistics by share, ascending: 0 for the minimum, 1 for the maximum."""
         return quantiles_of(self.statistics)
+
+
+def contradictions(
+    statistics: Mapping[str, float], halves: Mapping[str, float] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield pairs of statistics of one case of which the first must not be smaller, and is.
+
+    Quantiles do not fall; a mean lies between the extremes, by `halves` of their last place.
+
+    >>> list(contradictions({"25%": 5, "mean": 9, "75%": 4, "max": 8}))
+    [('75%', '25%'), ('max', 'mean')]
+    """
+    order = list(quantiles_of({name: name for name in statistics}).values())
+    pairs = [(low, high, 0.0) for low, high in pairwise(order)]
+    room = halves or {}
+    pairs += [("min", "mean", room.get("min", 0.0)), ("mean", "max", room.get("max", 0.0))]
+    for low, high, half in pairs:
+        if {low, high} <= set(statistics) and statistics[high] + half < statistics[low]:
+            yield high, low
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,18 @@ other countries, and for errors that name each place.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.evidence.lab.data import About, Case, Sample, sample_of
+from dvsim.evidence.lab.data import About, Case, Sample, contradictions, sample_of
 from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UNITS, UnitError
-from dvsim.sheets.headings import (
-    METRICS,
-    SIZES,
-    Unit,
-    metric_of,
-    quantiles_of,
-    split_heading,
-    unit_of,
-)
+from dvsim.sheets.headings import METRICS, SIZES, Unit, metric_of, split_heading, unit_of
 from dvsim.sheets.sheet import (
     MISSING,
     Sheet,
@@ -41,11 +32,10 @@ from dvsim.sheets.sheet import (
 )
 from dvsim.sheets.summary import NAMES, OF_NUMBERS, Number, form_of, numbers
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 HEAD = 65_536  # bytes that tell how numbers are written
 BYTES_NEED = "the size of a message: a column 'message_bytes'"
+NOWHERE = "its unit is nowhere stated; write it into the heading"
+CELL = ("case", "statistic", "value", "half", "factor", "line")
 LABELS = ("run", *NAMES)
 SAMPLES = ("rate", "latency", "value", "throughput", "received", "sent", "confirm latency")
 FORMS = {
@@ -65,276 +55,216 @@ def table_cases(path: Path, about: About, own: Mapping[str, str]) -> tuple[str, 
     blocks = _in_blocks(path, own) if path.stat().st_size > HEAD else None
     sheet, quick = blocks or (open_sheet(path), None)
     form = form_of(sheet, own)
-    faults: list[Fault] = []
+    faults: list[Fault] = [] if form else _no_table(sheet, own)
     if form:
-        cases = _summary_cases(sheet, list(numbers(sheet, form, faults, own)), about, own, faults)
-        if not cases and not faults:
-            faults.append(sheet.fault(None, "", "has no number"))
+        cases = _summaries(sheet, form, about, own, faults)
     else:
-        plain_names = [split_heading(name)[0] for name in sheet.headings]
-        near = nearest("statistic", [name for name in plain_names if name != "statistic"])
-        if "value" in plain_names and near:
-            faults.append(
-                sheet.fault(1, near, f"'{near}' is no heading that is known", "statistic")
-            )
-        elif "statistic" in plain_names:
-            near = nearest("value", plain_names)
-            message = "there is no column 'value'"
-            faults.append(sheet.fault(1, near or "", message, near and "value"))
-        elif own:
-            meant = (nearest(name, own) for name in plain_names)
-            hint = next(filter(None, meant), None)
-            faults.append(sheet.fault(1, "", f"no column is one of {', '.join(own)}", hint))
-        cases = [] if faults else _sample_cases(sheet, quick, about, faults)
+        cases = [] if faults else list(_samples(sheet, quick, about, faults))
     if faults:
         raise ScenarioError(sorted(faults, key=lambda fault: fault.line or 0))
     return FORMS[form], cases
 
 
-def _summary_cases(
-    sheet: Sheet,
-    given: Sequence[Number],
-    about: About,
-    own: Mapping[str, str],
-    faults: list[Fault],
+def _no_table(sheet: Sheet, own: Mapping[str, str]) -> list[Fault]:
+    names = [split_heading(name)[0] for name in sheet.headings]
+    near = nearest("statistic", [name for name in names if name != "statistic"])
+    if "value" in names and near:
+        return [sheet.fault(1, near, f"'{near}' is no heading that is known", "statistic")]
+    if "statistic" in names:
+        near = nearest("value", names)
+        return [sheet.fault(1, near or "", "there is no column 'value'", near and "value")]
+    if own:
+        hint = next(filter(None, (nearest(name, own) for name in names)), None)
+        return [sheet.fault(1, "", f"no column is one of {', '.join(own)}", hint)]
+    if not _values(sheet):
+        close = ((nearest(word, names), word) for word in SAMPLES)
+        near, meant = next(((name, word) for name, word in close if name), ("", None))
+        heading = sheet.headings[names.index(near)] if near else ""
+        said = f"there is no column of samples; it is called one of {', '.join(SAMPLES)}"
+        return [sheet.fault(1, heading, said, meant)]
+    return []
+
+
+def _add(faults: list[Fault], error: ScenarioError) -> None:
+    """Add each fault once, and what every row would repeat for the first row alone."""
+    told = [fault.message for fault in faults if fault.message.startswith(NOWHERE)]
+    faults += [one for one in error.faults if one not in faults and one.message not in told]
+
+
+def _summaries(
+    sheet: Sheet, form: str, about: About, own: Mapping[str, str], faults: list[Fault]
 ) -> list[Case]:
-    found: dict[tuple[Any, ...], dict[str, tuple[float, float, float, Number]]] = {}
-    for number in given:
-        wrong = partial(sheet.fault, number.line)
-        printed, in_cell = quantity_of(number.text)
-        if printed is None:
-            faults.append(sheet.no_number(number.line, number.heading, number.text))
-            continue
-        if printed.value < 0:
-            said = f"{number.statistic} is not negative, this is {number.text}"
-            faults.append(wrong(number.heading, said))
-            continue
-        key_size = next((name for name in SIZES if name in number.row), None)
-        size = about.message_bytes
-        if key_size is not None and number.name not in own:
-            size = _size(sheet, number.line, key_size, number.row[key_size], faults)
-            if size is None:
-                continue
-        known = _measured(sheet, number, in_cell, size, about, own, faults)
-        if known is None:
-            continue
-        metric, unit = known
-        apart = {*LABELS, *OF_NUMBERS, *(() if metric in own else SIZES)}
-        keys = tuple(
-            (name, text) for name, text in number.row.items() if text and name not in apart
+    rows, cases = [], []
+    for number in numbers(sheet, form, faults, own):
+        try:
+            rows.append(_cell(sheet, number, about, own))
+        except ScenarioError as error:
+            _add(faults, error)
+    if not rows and not faults:
+        faults.append(sheet.fault(None, "", "has no number"))
+    groups: list[Any] = list(pd.DataFrame(rows, columns=CELL).groupby("case", sort=False))
+    for (label, size, metric, keys), group in groups:
+        cells = group.drop_duplicates("statistic").set_index("statistic")
+        for again in group[group.duplicated("statistic")].itertuples():
+            name, line = again.statistic, cells["line"][again.statistic]
+            said = f"{name} of the same case stands in line {line} already"
+            faults.append(sheet.fault(again.line, name, said))
+        values = cells["value"].to_dict()
+        count = values.pop("count", None)
+        for high, low in contradictions(values, cells["half"].to_dict()):
+            said = f"is smaller than the {low} of the same case"
+            faults.append(sheet.fault(cells["line"][high], high, said))
+        others = [name for name in values if name != "mean" and metric in own]
+        for name in others[:1]:
+            said = f"of a {metric} there are means only, no {name}"
+            faults.append(sheet.fault(cells["line"][name], name, said))
+        declared = about.of(about.sample, dict(keys).get("transport", ""))
+        factor = cells["factor"][next(iter(values))] if values else 1.0
+        cases.append(
+            Case(
+                where=f"{sheet.name}:{cells['line'].min()}",
+                label=label,
+                keys=dict(keys),
+                message_bytes=size,
+                metric=metric,
+                sample=Sample("run") if metric in own else sample_of(declared, metric),
+                count=None if count is None else round(count),
+                statistics=values,
+                half=(about.rounding or 0.0) * factor,
+                own_unit=own.get(metric),
+            )
         )
-        case = found.setdefault((_label(number.row), size, metric, keys), {})
-        if number.statistic in case:
-            first = case[number.statistic][-1].line
-            said = f"{number.statistic} of the same case stands in line {first} already"
-            faults.append(wrong(number.statistic, said))
-        factor = 1.0 if number.statistic == "count" else unit
-        half = 0.5 * 10.0 ** -max(printed.decimals, 0) * factor
-        case[number.statistic] = printed.value * factor, half, factor, number
-    return [
-        _summary_case(sheet, key, statistics, about, own, faults)
-        for key, statistics in found.items()
-    ]
+    return cases
 
 
-def _summary_case(
-    sheet: Sheet,
-    key: tuple[Any, ...],
-    cells: Mapping[str, tuple[float, float, float, Number]],
-    about: About,
-    own: Mapping[str, str],
-    faults: list[Fault],
-) -> Case:
-    label, size, metric, keys = key
-    values = {name: value for name, (value, *_) in cells.items() if name != "count"}
-    factor = next((cell[2] for name, cell in cells.items() if name != "count"), 1.0)
-
-    def refuse_below(name: str, other: str, room: float = 0.0) -> None:
-        (low, *_, number), (high, *_) = cells[name], cells[other]
-        if low + room < high:
-            said = f"is smaller than the {other} of the same case"
-            faults.append(sheet.fault(number.line, name, said))
-
-    ordered = [name for _, name in sorted(quantiles_of({name: name for name in values}).items())]
-    for low, high in pairwise(ordered):
-        refuse_below(high, low)
-    for low, high in (("min", "mean"), ("mean", "max")):
-        if low in values and high in values:
-            bound = cells["min" if low == "min" else "max"][1]
-            refuse_below(high, low, bound)
-    if metric in own and set(values) - {"mean"}:
-        name = next(name for name in values if name != "mean")
-        said = f"of a {metric} there are means only, no {name}"
-        faults.append(sheet.fault(cells[name][-1].line, name, said))
-    declared = about.of(about.sample, dict(keys).get("transport", ""))
-    return Case(
-        where=f"{sheet.name}:{min(cell[-1].line for cell in cells.values())}",
-        label=label,
-        keys=dict(keys),
-        message_bytes=size,
-        metric=metric,
-        sample=Sample("run") if metric in own else sample_of(declared, metric),
-        count=round(cells["count"][0]) if "count" in cells else None,
-        statistics=values,
-        half=(about.rounding or 0.0) * factor,
-        own_unit=own.get(metric),
-    )
-
-
-def _measured(
-    sheet: Sheet,
-    number: Number,
-    in_cell: str | None,
-    size: int | None,
-    about: About,
-    own: Mapping[str, str],
-    faults: list[Fault],
-) -> tuple[str, float] | None:
-    known, name, of_column = [*METRICS, *own], number.row.get("metric", ""), number.unit
+def _cell(sheet: Sheet, number: Number, about: About, own: Mapping[str, str]) -> tuple[Any, ...]:
+    """Return a row of `CELL`; the error is that of this cell."""
+    line, heading, row = number.line, number.heading, number.row
+    printed, in_cell = quantity_of(number.text)
+    if printed is None:
+        raise ScenarioError([sheet.no_number(line, heading, number.text)])
+    if printed.value < 0:
+        said = f"{number.statistic} is not negative, this is {number.text}"
+        raise ScenarioError([sheet.fault(line, heading, said)])
+    sized, size = next((name for name in SIZES if name in row), None), about.message_bytes
+    if sized is not None and number.name not in own:
+        size = _size(sheet, line, sized, row[sized])
+    known, name = [*METRICS, *own], row.get("metric", "")
     if name and name not in known:
         said = f"'{name}' is no metric; they are {', '.join(known)}"
-        _once(faults, sheet.fault(number.line, "metric", said, nearest(name, known)))
-        return None
+        raise ScenarioError([sheet.fault(line, "metric", said, nearest(name, known))])
+    unit = number.unit or about.unit
     if number.name in own:
-        return _own(sheet, number, in_cell or of_column, own[number.name], faults)
-    if number.statistic == "count":
-        of_column = of_column or about.unit or "msg/s"  # a count has none of its own
-    found = _unit(sheet, number.line, number.heading, in_cell, of_column or about.unit, faults)
-    if found is None:
-        return None
-    if found.dimension == "bytes" and not size:
-        said = f"{in_cell or of_column or about.unit} needs {BYTES_NEED}"
-        _once(faults, sheet.fault(number.line, number.heading, said))
-        return None
-    name = number.name or about.metric or split_heading(number.heading)[0]
-    metric = metric_of(name, found.dimension)
-    if metric is None:
-        said = f"a {name} is not measured in a unit of {found.dimension}"
-        _once(faults, sheet.fault(number.line, number.heading, said))
-        return None
-    return metric, found.factor / (size or 1) if found.dimension == "bytes" else found.factor
+        metric, factor = number.name, _own_factor(sheet, number, in_cell, own[number.name])
+    else:
+        if number.statistic == "count":
+            unit = unit or "msg/s"  # a count has none of its own
+        found = _unit(sheet, line, heading, in_cell, unit)
+        factor = _factor(sheet, line, heading, found, in_cell or unit, size)
+        name = number.name or about.metric or split_heading(heading)[0]
+        meant = metric_of(name, found.dimension)
+        if meant is None:
+            said = f"a {name} is not measured in a unit of {found.dimension}"
+            raise ScenarioError([sheet.fault(line, heading, said)])
+        metric = meant
+    apart = {*LABELS, *OF_NUMBERS, *(() if metric in own else SIZES)}
+    keys = tuple((name, text) for name, text in row.items() if text and name not in apart)
+    factor = 1.0 if number.statistic == "count" else factor
+    half = 0.5 * 10.0 ** -max(printed.decimals, 0) * factor
+    case = (_label(row), size, metric, keys)
+    return case, number.statistic, printed.value * factor, half, factor, line
 
 
-def _own(
-    sheet: Sheet, number: Number, written: str | None, unit: str, faults: list[Fault]
-) -> tuple[str, float] | None:
-    times = UNITS["time"]
-    if written in (None, unit):
-        return number.name, 1.0
+def _own_factor(sheet: Sheet, number: Number, in_cell: str | None, unit: str) -> float:
+    times, written = UNITS["time"], in_cell or number.unit or unit
+    if written == unit:
+        return 1.0
     if written in times and unit in times:
-        return number.name, float(times[str(written)] / times[unit])
+        return float(times[written] / times[unit])
     said = f"'{written}' is not the unit of {number.name}"
-    _once(faults, sheet.fault(number.line, number.heading, said, unit))
-    return None
+    raise ScenarioError([sheet.fault(number.line, number.heading, said, unit)])
+
+
+def _factor(
+    sheet: Sheet, line: int, heading: str, unit: Unit, written: str | None, size: int | None
+) -> float:
+    if unit.dimension != "bytes":
+        return unit.factor
+    if not size:
+        raise ScenarioError([sheet.fault(line, heading, f"{written} needs {BYTES_NEED}")])
+    return unit.factor / size
 
 
 def _unit(
-    sheet: Sheet,
-    line: int,
-    heading: str,
-    in_cell: str | None,
-    of_column: str | None,
-    faults: list[Fault],
-) -> Unit | None:
+    sheet: Sheet, line: int, heading: str, in_cell: str | None, of_column: str | None
+) -> Unit:
     if in_cell is None and of_column is None:
-        said = "its unit is nowhere stated; write it into the heading, such as "
-        said += f"'{heading} (msg/s)', or unit = \"msg/s\" into [lab] of a TOML file beside it"
-        if not any(fault.message == said for fault in faults):  # once, not in each row
-            faults.append(sheet.fault(line, heading, said))
-        return None
+        said = f"{NOWHERE}, such as '{heading} (msg/s)', or unit = \"msg/s\" into [lab] of a TOML "
+        raise ScenarioError([sheet.fault(line, heading, f"{said}file beside it")])
+    of_heading = 1 if of_column == split_heading(heading)[1] else line
     units = []
-    for text, at in (
-        (of_column, 1 if of_column == split_heading(heading)[1] else line),
-        (in_cell, line),
-    ):
+    for text, at in ((of_column, of_heading), (in_cell, line)):
         try:
             units += [unit_of(text)] if text is not None else []
         except UnitError as error:
-            _once(faults, sheet.fault(at, heading, error.message, error.hint))
-            return None
+            raise ScenarioError([sheet.fault(at, heading, error.message, error.hint)]) from None
     if len({unit.dimension == "time" for unit in units}) > 1:
-        faults.append(sheet.fault(line, heading, f"is in {in_cell}, and its column in {of_column}"))
-        return None
+        said = f"is in {in_cell}, and its column in {of_column}"
+        raise ScenarioError([sheet.fault(line, heading, said)])
     return units[-1]
 
 
-def _size(sheet: Sheet, line: int, heading: str, text: str, faults: list[Fault]) -> int | None:
+def _size(sheet: Sheet, line: int, heading: str, text: str) -> int:
     number = size_number(text)
     if number is None:
         said = f"must be a whole number of bytes above 0, is '{text}'"
         if isinstance(text, Unclear):
             said = sheet.no_number(line, heading, text).message
-        _once(faults, sheet.fault(line, heading, said))
+        raise ScenarioError([sheet.fault(line, heading, said)])
     return number
-
-
-def _once(faults: list[Fault], fault: Fault) -> None:
-    if fault not in faults:
-        faults.append(fault)
 
 
 def _label(row: Mapping[str, str]) -> str:
     run = row.get("run", "")
-    if run:
-        return f"r{run}" if run.isdigit() else run
-    return next((row[name] for name in NAMES if row.get(name)), "")
+    return (f"r{run}" if run.isdigit() else run) or next(filter(None, map(row.get, NAMES)), "")
 
 
-def _sample_cases(
+def _samples(
     sheet: Sheet, quick: pd.DataFrame | None, about: About, faults: list[Fault]
-) -> list[Case]:
-    import pandas as pd
-
-    named = {name: split_heading(name) for name in sheet.headings}
-    values = _values(sheet)
-    if not values:
-        plain_names = {plain: name for name, (plain, _) in named.items()}
-        close = ((nearest(word, plain_names), word) for word in SAMPLES)
-        near, meant = next(((plain, word) for plain, word in close if plain), ("", None))
-        said = f"there is no column of samples; it is called one of {', '.join(SAMPLES)}"
-        faults.append(sheet.fault(1, plain_names.get(near, ""), said, meant))
+) -> Iterator[Case]:
     grouped = _grouped(sheet)
-    cases = []
-    for value in values:
-        plain, written = named[value]
+    for value in _values(sheet):
+        plain, written = split_heading(value)
         in_cells = (quantity_of(cells[value])[1] for _, cells in sheet.cells)
         written = written or about.unit or next(filter(None, in_cells), None)
-        unit = _unit(sheet, 1, value, None, written, faults)
-        if unit is None:
-            continue
-        metric = metric_of(about.metric or plain, unit.dimension)
-        if metric is None:
-            faults.append(sheet.fault(1, value, f"is not measured in {written}"))
-            continue
-        frame = quick
-        if frame is None:
-            rows = _sample_rows(sheet, value, grouped, unit, written or "", faults)
-            frame = pd.DataFrame(rows, columns=[value, *grouped])
-        missing = int(frame[value].isna().sum())
-        frame = frame.dropna(subset=[value])
-        if frame.empty:
-            faults += [] if faults else [sheet.fault(None, value, "has no samples")]
-            continue
-        groups = frame.groupby(grouped, sort=False, observed=True) if grouped else [((), frame)]
-        for key, part in groups:
-            row = dict(zip(grouped, map(str, key), strict=True))
-            bytes_ = about.message_bytes
-            for heading in grouped[:1] if grouped and grouped[0] in SIZES else ():
-                text = row.pop(heading)
-                lines = (line for line, cells in sheet.cells if cells[heading] == text)
-                bytes_ = _size(sheet, next(lines, 1), heading, text, faults)
-            if unit.dimension == "bytes" and not bytes_:
-                _once(faults, sheet.fault(1, value, f"{written} needs {BYTES_NEED}"))
-                continue
-            factor = unit.factor / (bytes_ or 1) if unit.dimension == "bytes" else unit.factor
-            samples: Floats = np.sort(part[value].to_numpy(np.float64)) * factor
-            transport = row.pop("transport", "")
-            cases.append(
-                Case(
+        try:
+            unit = _unit(sheet, 1, value, None, written)
+            metric = metric_of(about.metric or plain, unit.dimension)
+            if metric is None:
+                raise ScenarioError([sheet.fault(1, value, f"is not measured in {written}")])
+            frame = _parsed(sheet, value, unit, written, faults) if quick is None else quick
+            known = frame.dropna(subset=[value])
+            if known.empty:
+                empty = [sheet.fault(None, value, "has no samples")]
+                raise ScenarioError([] if faults else empty)
+            missing = len(frame) - len(known)
+            groups: Any = [((), known)]
+            if grouped:
+                groups = known.groupby(grouped, sort=False, observed=True)
+            for key, part in groups:
+                row, size = dict(zip(grouped, map(str, key), strict=True)), about.message_bytes
+                if grouped and grouped[0] in SIZES:
+                    text = row[grouped[0]]
+                    lines = (line for line, cells in sheet.cells if cells[grouped[0]] == text)
+                    size = _size(sheet, next(lines, 1), grouped[0], text)
+                factor = _factor(sheet, 1, value, unit, written, size)
+                samples: Floats = np.sort(part[value].to_numpy(np.float64)) * factor
+                transport = row.get("transport", "")
+                yield Case(
                     where=sheet.name,
                     label=_label(row),
                     keys={"transport": transport} if transport else {},
-                    message_bytes=bytes_,
+                    message_bytes=size,
                     metric=metric,
                     sample=sample_of(about.of(about.sample, transport), metric),
                     count=samples.size,
@@ -343,8 +273,8 @@ def _sample_cases(
                     half=(about.rounding or 0.0) * factor,
                     notes=(f"{missing} cells without a number are left out",) * bool(missing),
                 )
-            )
-    return cases
+        except ScenarioError as error:
+            _add(faults, error)
 
 
 def _values(sheet: Sheet) -> list[str]:
@@ -357,17 +287,19 @@ def _grouped(sheet: Sheet) -> list[str]:
     return [name for name in (size, label, "transport") if name in sheet.headings]
 
 
-def _sample_rows(
-    sheet: Sheet, value: str, grouped: Sequence[str], unit: Unit, written: str, faults: list[Fault]
-) -> Iterator[tuple[float | str, ...]]:
-    factors: dict[str, float | None] = {"": 1.0}
+def _parsed(
+    sheet: Sheet, value: str, unit: Unit, written: str | None, faults: list[Fault]
+) -> pd.DataFrame:
+    factors, found, grouped = {"": 1.0}, [], _grouped(sheet)
     last = sheet.rows[-1][0]
     for line, cells in sheet.cells:
         printed, in_cell = quantity_of(cells[value])
         if in_cell and in_cell not in factors:
-            found = _unit(sheet, line, value, in_cell, written, faults)
-            factors[in_cell] = None if found is None else found.factor / unit.factor
-        factor = factors[in_cell or ""]
+            factors[in_cell] = np.nan
+            try:
+                factors[in_cell] = _unit(sheet, line, value, in_cell, written).factor / unit.factor
+            except ScenarioError as error:
+                _add(faults, error)
         if printed is None and cells[value]:
             faults.append(sheet.no_number(line, value, cells[value]))
         elif printed is not None and printed.value < 0:
@@ -375,8 +307,9 @@ def _sample_rows(
         faults += [sheet.fault(line, name, "is empty") for name in grouped if not cells[name]]
         if line == last and not cells[value] and sheet.cut:
             faults.append(sheet.fault(line, value, "is empty; was the file cut here?"))
-        value_ = np.nan if printed is None or factor is None else printed.value * factor
-        yield (value_, *(cells[name] for name in grouped))
+        number = np.nan if printed is None else printed.value * factors[in_cell or ""]
+        found.append((number, *(cells[name] for name in grouped)))
+    return pd.DataFrame(found, columns=[value, *grouped])
 
 
 def _in_blocks(path: Path, own: Collection[str]) -> tuple[Sheet, pd.DataFrame] | None:
@@ -386,9 +319,8 @@ def _in_blocks(path: Path, own: Collection[str]) -> tuple[Sheet, pd.DataFrame] |
 
     try:
         if path.suffix == ".parquet":
-            sheet = Sheet(
-                str(path), tuple(pyarrow.parquet.ParquetFile(path).schema_arrow.names), ()
-            )
+            names = tuple(pyarrow.parquet.ParquetFile(path).schema_arrow.names)
+            sheet = Sheet(str(path), names, ())
             columns = [*_values(sheet), *_grouped(sheet)]
             frame = pyarrow.parquet.read_table(path, columns=columns).to_pandas()
         else:
@@ -397,21 +329,15 @@ def _in_blocks(path: Path, own: Collection[str]) -> tuple[Sheet, pd.DataFrame] |
             separator, rows = rows_of(path, head)
             sheet = Sheet(str(path), rows[0][1], ())
             values = _values(sheet)
-            cells = [
-                row[at]
-                for _, row in rows[1:]
-                for at, name in enumerate(rows[0][1])
-                if name in values
-            ]
+            cells = [row[sheet.headings.index(name)] for name in values for _, row in rows[1:]]
             signs = proven(cells) or ({"."} if separator == "," else set())
-            if len(signs) > 1 or not signs:
-                return None
             texts = dict.fromkeys(_grouped(sheet), pa.dictionary(pa.int32(), pa.string()))
+            (decimal,) = signs
             options = pyarrow.csv.ConvertOptions(
                 column_types={**dict.fromkeys(values, pa.float64()), **texts},
                 include_columns=[*values, *texts],
                 null_values=sorted(MISSING | {word.upper() for word in MISSING} | {"NaN"}),
-                decimal_point=signs.pop(),
+                decimal_point=decimal,
             )
             frame = pyarrow.csv.read_csv(
                 path,
@@ -421,17 +347,15 @@ def _in_blocks(path: Path, own: Collection[str]) -> tuple[Sheet, pd.DataFrame] |
             ).to_pandas()
     except (pa.ArrowException, OSError, ValueError, IndexError, ScenarioError):
         return None
-    numbers_ = frame[_values(sheet)]
-    wrong = (
-        form_of(sheet, own)
-        or not _values(sheet)
-        or numbers_.select_dtypes("number").shape != numbers_.shape
+    numeric = frame[_values(sheet)].select_dtypes("number")
+    grouped = frame[_grouped(sheet)]
+    right = (
+        not form_of(sheet, own)
+        and list(numeric) == _values(sheet) != []
+        and not ((numeric < 0) | np.isinf(numeric)).any(axis=None)
+        and not grouped.isna().any(axis=None)
+        and all(
+            size_number(str(text)) for name in {*grouped} & {*SIZES} for text in set(grouped[name])
+        )
     )
-    if wrong or (numbers_ < 0).any(axis=None) or np.isinf(numbers_).any(axis=None):
-        return None
-    sizes = [name for name in _grouped(sheet) if name in SIZES]
-    if frame[_grouped(sheet)].isna().any(axis=None) or not all(
-        size_number(str(text)) for name in sizes for text in frame[name].unique()
-    ):
-        return None
-    return sheet, frame
+    return (sheet, frame) if right else None
