@@ -7,17 +7,16 @@ intervals of 10 s, latencies in milliseconds, the aggregated ones of all message
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dvsim.errors import ScenarioError, nearest
-from dvsim.evidence.lab.data import About, Case, Sample
-from dvsim.evidence.statistics import statistics_of
-from dvsim.sheets.headings import Metric, quantiles_of
+from dvsim.evidence.lab.data import About, Case, Sample, contradictions
+from dvsim.evidence.statistics import Floats, statistics_of
+from dvsim.sheets.headings import Metric
 from dvsim.sheets.sheet import text_of
 
 INTERVAL_S = 10.0
@@ -38,12 +37,29 @@ def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     Raises:
         ScenarioError: If it is no JSON or no result, or a number is none, or negative.
     """
-    result = _result(path)
+    result, cases = _result(path), []
     size = result.get("messageSize") or about.message_bytes
-    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+    if size is not None and (type(size) is not int or size < 1):
         raise ScenarioError.at(path, f"must be bytes above 0, not {size}", "messageSize")
     keys = {name: str(result[name]) for name in KEYS if result.get(name)}
-    cases = [*_rates(path, result, size, keys), *_latencies(path, result, size, keys)]
+    for name, metric in RATES.items():
+        numbers = result.get(name) or []
+        if not isinstance(numbers, list):
+            raise ScenarioError.at(path, "must be a list of numbers", name)
+        rates = [_number(path, f"{name}[{index}]", each) for index, each in enumerate(numbers)]
+        if rates:
+            samples: Floats = np.sort(rates)
+            measured = (samples.size, statistics_of(samples), samples)
+            sample = Sample("interval", INTERVAL_S)
+            cases.append(Case(str(path), "", keys, size, metric, sample, *measured))
+    for name, metric in LATENCIES.items():
+        places = {statistic: f"{name}{end}" for end, statistic in QUANTILES.items()}
+        there = {word: key for word, key in places.items() if result.get(key) is not None}
+        found = {word: _number(path, key, result[key]) * MS for word, key in there.items()}
+        for high, low in contradictions(found):
+            raise ScenarioError.at(path, f"is smaller than the {low}", places[high])
+        if any(found.values()):
+            cases.append(Case(str(path), "", keys, size, metric, Sample("message"), None, found))
     if not cases:
         raise ScenarioError.at(path, "has neither rates nor aggregated latencies")
     return "OpenMessaging Benchmark, JSON", cases
@@ -71,50 +87,9 @@ def _result(path: Path) -> dict[str, Any]:
     return result
 
 
-def _rates(
-    path: Path, result: Mapping[str, Any], size: int | None, keys: Mapping[str, str]
-) -> Iterable[Case]:
-    for name, metric in RATES.items():
-        numbers = result.get(name)
-        if not numbers:
-            continue
-        if not isinstance(numbers, list):
-            raise ScenarioError.at(path, "must be a list of numbers", name)
-        for index, number in enumerate(numbers):
-            _check(path, f"{name}[{index}]", number)
-        samples = np.sort(np.array(numbers, dtype=np.float64))
-        measured = (samples.size, statistics_of(samples), samples)
-        yield Case(str(path), "", keys, size, metric, Sample("interval", INTERVAL_S), *measured)
-
-
-def _latencies(
-    path: Path, result: Mapping[str, Any], size: int | None, keys: Mapping[str, str]
-) -> Iterable[Case]:
-    for name, metric in LATENCIES.items():
-        results = {}
-        for end, statistic in QUANTILES.items():
-            number = result.get(f"{name}{end}")
-            if number is not None:
-                _check(path, f"{name}{end}", number)
-                results[statistic] = float(number) * MS
-        names = {statistic: f"{name}{end}" for end, statistic in QUANTILES.items()}
-        ordered = [
-            word for _, word in sorted(quantiles_of({word: word for word in results}).items())
-        ]
-        pairs = [
-            *pairwise(ordered),
-            *([("mean", "max")] if {"mean", "max"} <= set(results) else []),
-        ]
-        for low, high in pairs:
-            if results[high] < results[low]:
-                raise ScenarioError.at(path, f"is smaller than the {low}", names[high])
-        if any(results.values()):
-            yield Case(str(path), "", keys, size, metric, Sample("message"), None, results)
-
-
-def _check(path: Path, key: str, number: object) -> None:
-    good = isinstance(number, int | float) and not isinstance(number, bool)
-    if not good or not np.isfinite(float(str(number))):
+def _number(path: Path, key: str, number: object) -> float:
+    if type(number) not in (int, float) or not np.isfinite(value := float(str(number))):
         raise ScenarioError.at(path, f"'{number}' is not a number", key)
-    if float(str(number)) < 0:
+    if value < 0:
         raise ScenarioError.at(path, f"is negative: {number}", key)
+    return value

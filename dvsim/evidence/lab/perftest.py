@@ -16,25 +16,29 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dvsim.errors import ScenarioError
-from dvsim.evidence.lab.data import SUM, About, Case, Sample
+from dvsim.evidence.lab.data import SUM, About, Case, Sample, contradictions
 from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UnitError
-from dvsim.sheets.headings import Metric, quantiles_of, statistic_of, unit_of
+from dvsim.sheets.headings import Metric, statistic_of, unit_of
 from dvsim.sheets.sheet import readings
 
 RESERVOIR = 1028
 SIX = "min/median/75th/95th/99th/max"
 NAMES = {3: "min/avg/max", 5: SIX.removesuffix("/max"), 6: SIX}
+ROW = ("before", "own", "run", "at", "what", "metric", "statistic", "value")
+"""A number of a file: of which program (what Docker puts before, and its id) and run; the time of
+its line; what: began, interval (a line with a time), rate, latency, total or average."""
+
 SECOND = 1.5  # the shortest interval is a second: a time below this is that of a first one
 
 _N = r"-?[\d.,'’ \u00a0\u202f]*\d"
@@ -72,49 +76,6 @@ def is_perftest(text: str) -> bool:
     )
 
 
-@dataclass
-class _Log:
-    began: bool = False  # whether the log has the lines of its start
-    times: list[float] = field(default_factory=list)
-    rates: dict[Metric, list[float]] = field(default_factory=dict)
-    latencies: dict[Metric, list[dict[str, float]]] = field(default_factory=dict)
-    totals: dict[Metric, dict[str, float]] = field(default_factory=dict)
-    averages: dict[Metric, float] = field(default_factory=dict)
-    known: tuple[list[str], list[str]] | None = None  # rates and latencies of the first line
-
-    def add(
-        self,
-        wrong: Callable[..., ScenarioError],
-        line: str,
-        at: float,
-        rates: list[tuple[str, str]],
-        latencies: list[tuple[str, ...]],
-    ) -> None:
-        names = [word for word, _ in rates], [word for _, word, *_ in latencies]
-        known = self.known or names
-        known = known[0], known[1] or names[1]
-        if names[0] != known[0] or names[1] != (known[1] if "min/" in line or names[1] else []):
-            raise wrong("the line is cut")
-        if "min/" in line and not latencies:
-            raise wrong("the line is cut")
-        self.known = known
-        self.times.append(at)
-        for word, cell in rates:
-            if word in _RATES:
-                self.rates.setdefault(_RATES[word], []).append(_number(wrong, word, cell))
-        stated = ""
-        for groups in latencies:
-            stated = groups[0] or groups[2] or stated
-            for metric, found in _latency(wrong, groups, stated).items():
-                self.latencies.setdefault(metric, []).append(found)
-
-    @property
-    def interval(self) -> float | None:
-        whole = self.began or (self.times and self.times[0] < SECOND)
-        steps = np.diff([0.0, *self.times] if whole else self.times)
-        return round(float(np.median(steps)), 1) if steps.size else None
-
-
 def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     """Return what kind of file it is, and a case for each rate and latency of each run in it.
 
@@ -126,86 +87,98 @@ def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = raw.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     table = text.lower().startswith("id,time (s)")
-    logs: dict[tuple[str, str], list[_Log]] = {}
-    (_read_csv if table else _read_log)(path, text, logs)
-    ids = [own or before for before, own in logs]
-    runs = {
-        " ".join(filter(None, [name, str(number) if len(some) > 1 else ""])): log
-        for own, some in logs.items()
-        for name in [own[1] or own[0] if ids.count(own[1] or own[0]) == 1 else " ".join(own)]
-        for number, log in enumerate(some, 1)
-        if log.times or log.totals or log.averages
-    }
-    if not any(log.rates or log.averages or log.totals for log in runs.values()):
+    rows = pd.DataFrame((_csv_rows if table else _log_rows)(path, text), columns=ROW)
+    if not rows["what"].isin(["rate", "average", "total"]).any():
         raise ScenarioError.at(path, "has no interval with rates")
+    programs: list[Any] = list(rows.groupby(["before", "own"], sort=False))
+    ids = [own or before for (before, own), _ in programs]
+    runs = {
+        " ".join(filter(None, [name, str(number) if some["run"].nunique() > 1 else ""])): log
+        for (before, own), some in programs
+        for name in [own or before if ids.count(own or before) == 1 else f"{before} {own}".strip()]
+        for number, log in some.groupby("run")
+        if (log["what"] != "began").any()
+    }
     cases: list[Case] = []
+    together = about.column == SUM and len(runs) > 1
     for name, log in runs.items():
         case = partial(Case, str(path), name if len(runs) > 1 else "", {}, about.message_bytes)
-        together = about.column == SUM and len(runs) > 1
         cases += [] if together else _rate_cases(log, case)
         cases += _latency_cases(log, case)
-    if about.column == SUM and len(runs) > 1:
-        cases += _rate_cases(
-            _summed(path, runs), partial(Case, str(path), SUM, {}, about.message_bytes)
-        )
-    many = sum(len(log.times) for log in runs.values())
+    if together:
+        case = partial(Case, str(path), SUM, {}, about.message_bytes)
+        cases += _rate_cases(_summed(path, runs), case)
     said = f", {len(runs)} programs or runs" if len(runs) > 1 else ""
+    many = (rows["what"] == "interval").sum()
     return f"RabbitMQ PerfTest, {'CSV' if table else 'log'}, {many} intervals{said}", cases
 
 
-def _read_log(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) -> None:
-    heads = list[str]()
-    steps: dict[tuple[str, str], list[float]] = {}
+def _log_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
+    heads: list[str] = []
+    times: dict[tuple[str, str], list[list[float]]] = {}  # of each program, by run
+    steps: dict[tuple[str, str], list[float]] = {}  # between its lines
+    known: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}  # of the first line of a run
     for number, line in enumerate(text.splitlines(), 1):
         name, own = _program(line), line.rpartition("|")[2]
         wrong = partial(ScenarioError.at, path, line=number)
         if own.split()[:1] == ["time"] and not re.search(r"\d", own):
             heads = own.split()[1:]
             continue
-        if _beside(line, logs, name, wrong):
-            continue
-        if (time := _TIME.search(line)) is not None:
+        begins, average = re.search(r"starting (consumer|producer)", line), _AVERAGE.search(line)
+        total = _LATENCY.search(line) if "min/" in line and "msg/s" not in line else None
+        time = elapsed = None
+        if not (begins or average or total):
+            time, elapsed = _TIME.search(line), _elapsed(line)
+            if not (time or elapsed):
+                continue
+        if time is not None:
             if "msg/s" not in line:
                 raise wrong("the line is cut: no rate")
-            interval = _seconds(time[1], wrong), _RATE.findall(line), _LATENCY.findall(line)
-        elif (elapsed := _elapsed(line)) is not None:
-            interval = elapsed[0], *_compact(elapsed[1], heads, wrong)
-        else:
+            at, rates, latencies = (
+                _seconds(time[1], wrong),
+                _RATE.findall(line),
+                _LATENCY.findall(line),
+            )
+        elif elapsed is not None:
+            at, rates, latencies = elapsed[0], *_compact(elapsed[1], heads, wrong)
+        runs = times.setdefault(name, [[]])
+        if runs[-1] and (time or elapsed):
+            steps.setdefault(name, []).append(at - runs[-1][-1])
+        if runs[-1] and (begins or ((time or elapsed) and at < runs[-1][-1])):
+            runs.append([])
+        key = (*name, len(runs))
+        if begins:
+            yield *key, 0.0, "began", "", "", 0.0
+        if average is not None:
+            value = _number(wrong, average[1], average[2])
+            yield *key, 0.0, "average", _RATES[average[1]], "mean", value
+        elif total is not None:
+            for found in _latency(wrong, total.groups(default=""), ""):
+                yield *key, 0.0, "total", *found
+        if not (time or elapsed):
             continue
-        runs = logs.setdefault(name, [_Log()])
-        if runs[-1].times:
-            steps.setdefault(name, []).append(interval[0] - runs[-1].times[-1])
-            if steps[name][-1] < 0:
-                runs.append(_Log())
-        runs[-1].add(wrong, line, *interval)
-    for name, apart in steps.items():
-        if sum(step < SECOND / 3 for step in apart) > max(1, len(apart) / 4):
+        names = [word for word, _ in rates], [word for _, word, *_ in latencies]
+        first = known.get(key, names)
+        known[key] = first = first[0], first[1] or names[1]
+        timed = "min/" in line
+        alike = names == (first[0], first[1] if timed or names[1] else [])
+        if not alike or (timed and not latencies):
+            raise wrong("the line is cut")
+        runs[-1].append(at)
+        yield *key, at, "interval", "", "", at
+        for word, cell in rates:
+            if word in _RATES:
+                yield *key, at, "rate", _RATES[word], "", _number(wrong, word, cell)
+        stated = ""
+        for groups in latencies:
+            stated = groups[0] or groups[2] or stated
+            for found in _latency(wrong, groups, stated):
+                yield *key, at, "latency", *found
+    for name, some in steps.items():
+        if sum(step < SECOND / 3 for step in some) > max(1, len(some) / 4):
             said = "the lines of several programs are mixed here, and nothing tells them apart"
-            key = " ".join(name).strip()
-            raise ScenarioError.at(path, f"{said}; give each an id of its own", key)
-
-
-def _beside(
-    line: str,
-    logs: dict[tuple[str, str], list[_Log]],
-    name: tuple[str, str],
-    wrong: Callable[..., ScenarioError],
-) -> bool:
-    begins = re.search(r"starting (consumer|producer)", line) is not None
-    average, total = _AVERAGE.search(line), _LATENCY.search(line)
-    if "min/" not in line or "msg/s" in line:
-        total = None
-    if not (begins or average or total):
-        return False
-    runs = logs.setdefault(name, [_Log()])
-    if begins and runs[-1].times:
-        runs.append(_Log())
-    runs[-1].began |= begins
-    if average is not None:
-        runs[-1].averages[_RATES[average[1]]] = _number(wrong, average[1], average[2])
-    elif total is not None:
-        runs[-1].totals |= _latency(wrong, total.groups(default=""), "")
-    return True
+            mixed = " ".join(name).strip()
+            raise ScenarioError.at(path, f"{said}; give each an id of its own", mixed)
 
 
 def _program(line: str) -> tuple[str, str]:
@@ -246,36 +219,34 @@ def _compact(
     ]
 
 
-def _read_csv(path: Path, text: str, logs: dict[tuple[str, str], list[_Log]]) -> None:
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
     lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     heads, *rows = (next(csv.reader([line])) for _, line in lines)
+    last: dict[str, tuple[int, float]] = {}  # run and time
     for (number, _), cells in zip(lines[1:], rows, strict=True):
         wrong = partial(ScenarioError.at, path, line=number)
         if len(cells) != len(heads):
             raise wrong(f"has {len(cells)} cells; there are {len(heads)} headings")
         row = dict(zip(heads, cells, strict=True))
-        runs = logs.setdefault(("", row["id"]), [_Log()])
-        at = _seconds(row["time (s)"], wrong)
-        if runs[-1].times and at <= runs[-1].times[-1]:
-            runs.append(_Log())
-        log = runs[-1]
-        log.times.append(at)
+        at, (run, before) = _seconds(row["time (s)"], wrong), last.get(row["id"], (1, -1.0))
+        last[row["id"]] = run, _ = run + (at <= before), at
+        yield "", row["id"], run, at, "interval", "", "", at
         groups: dict[str, list[tuple[str, str, str]]] = {}
         for name, cell in row.items():
             match = _COLUMN.fullmatch(name)
             if match and cell:
                 _number(wrong, name, cell)
-                groups.setdefault(f"{match[2] or ''}latency", []).append(
-                    (match[1][:4], cell, match[3])
-                )
+                word = match[1].removesuffix(" p.")
+                groups.setdefault(f"{match[2] or ''}latency", []).append((word, cell, match[3]))
             elif name.endswith("(msg/s)") and cell and name.split()[0] in _RATES:
-                metric = _RATES[name.split()[0]]
-                log.rates.setdefault(metric, []).append(_number(wrong, name, cell))
+                value = _number(wrong, name, cell)
+                yield "", row["id"], run, at, "rate", _RATES[name.split()[0]], "", value
         for whole, texts in groups.items():
-            names = "/".join({"medi": "median"}.get(name, name).strip() for name, *_ in texts)
-            quantities = (names, whole, "", "/".join(cell for _, cell, _ in texts), texts[0][2])
-            for metric, found in _latency(wrong, quantities, "").items():
-                log.latencies.setdefault(metric, []).append(found)
+            words, values, units = zip(*texts, strict=True)
+            for found in _latency(
+                wrong, ("/".join(words), whole, "", "/".join(values), units[0]), ""
+            ):
+                yield "", row["id"], run, at, "latency", *found
 
 
 def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> float:
@@ -285,96 +256,99 @@ def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> fl
     return float(plain)
 
 
-def _number(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
+def _number(
+    wrong: Callable[..., ScenarioError], key: str, text: str, *, signed: bool = False
+) -> float:
     text = text.strip()
-    known = readings(text)
-    if not known or text.startswith("-"):
+    minus = text.startswith("-")
+    known = readings(text.removeprefix("-"))
+    if not known or (minus and not signed):
         raise wrong(f"'{text}' is not a number of 0 or more", key)
-    return max(map(float, known.values()))
+    return max(map(float, known.values())) * (-1 if minus else 1)
 
 
 def _latency(
     wrong: Callable[..., ScenarioError], quantity: tuple[str, ...], names: str
-) -> dict[Metric, dict[str, float]]:
+) -> list[tuple[Metric, str, float]]:
     before, kind, behind, text, unit = quantity
-    values = [_signed(wrong, kind, cell.strip()) for cell in text.split("/")]
-    words = (before or behind or names or NAMES.get(len(values), "")).split("/")
+    values = [_number(wrong, kind, cell, signed=True) for cell in text.split("/")]
+    words = (before or behind or names).split("/")
     if len(words) != len(values):
         words = NAMES.get(len(values), "").split("/")
-    statistics = [statistic_of(word) for word in words]
-    if len(statistics) != len(values) or None in statistics:
+    statistics = list(filter(None, map(statistic_of, words)))
+    if len(statistics) != len(values):
         raise wrong("the line is cut")
     try:
         factor = 1e-6 if _MICRO.fullmatch(unit) else unit_of(unit).factor
     except UnitError as error:
         raise wrong(error.message, kind, hint=error.hint) from None
-    result = {str(name): value * factor for name, value in zip(statistics, values, strict=True)}
-    order = quantiles_of({name: name for name in result})
-    for low, high in pairwise(order[share] for share in sorted(order)):
-        if result[high] < result[low]:
-            raise wrong(f"its {high} is smaller than its {low}", kind)
-    return {_TIMES[kind]: result} if any(values) else {}
+    for high, low in contradictions(dict(zip(statistics, values, strict=True))):
+        raise wrong(f"its {high} is smaller than its {low}", kind)
+    numbers = zip(statistics, values, strict=True)
+    return [(_TIMES[kind], name, value * factor) for name, value in numbers if any(values)]
 
 
-def _signed(wrong: Callable[..., ScenarioError], key: str, text: str) -> float:
-    return -_number(wrong, key, text[1:]) if text.startswith("-") else _number(wrong, key, text)
+def _interval(log: pd.DataFrame) -> tuple[float | None, bool]:
+    """Return how long an interval is, and whether the first is there from its start."""
+    times = log.loc[log["what"] == "interval", "value"].to_numpy(np.float64)
+    whole = bool((log["what"] == "began").any() or (times[:1] < SECOND).any())
+    steps = np.diff(np.concatenate([[0.0] * whole * bool(times.size), times]))
+    return (round(float(np.median(steps)), 1) if steps.size else None), whole
 
 
-def _summed(path: Path, runs: Mapping[str, _Log]) -> _Log:
-    step = next((log.interval for log in runs.values() if log.interval), 1.0)
-    total = _Log()
-    for metric in dict.fromkeys(metric for log in runs.values() for metric in log.rates):
-        by_time = [
-            dict(zip((round(at / step) for at in log.times), log.rates[metric], strict=True))
-            for log in runs.values()
-            if metric in log.rates
-        ]
-        common = sorted(set.intersection(*map(set, by_time)))
-        if not common:
+def _summed(path: Path, runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    step = next(filter(None, (_interval(log)[0] for log in runs.values())), 1.0)
+    logs = pd.concat([log.assign(name=name) for name, log in runs.items()])
+    rates = logs[logs["what"] == "rate"].assign(at=lambda table: (table["at"] / step).round())
+    found = []
+    for metric, some in rates.groupby("metric", sort=False):
+        each = some.pivot_table(index="at", columns="name", values="value", aggfunc="last")
+        common = each.dropna().sum(axis=1).reset_index(name="value")
+        if common.empty:
             raise ScenarioError.at(path, f"no interval of the {metric}s is that of all programs")
-        total.times = [at * step for at in common]
-        total.rates[metric] = [sum(some[at] for some in by_time) for at in common]
-    return total
+        found += [common.assign(what="rate", metric=metric)]
+    found += [common.assign(what="interval", metric="", value=common["at"] * step)]
+    return pd.concat(found)
 
 
-def _rate_cases(log: _Log, case: Callable[..., Case]) -> Iterable[Case]:
-    interval = log.interval
-    start = "the first interval is part of it: connections and queues are still set up"
-    cut = "the log was cut from the middle of a run: its first interval is taken as long as others"
-    note = start if log.began or (log.times and log.times[0] < SECOND) else cut
+def _rate_cases(log: pd.DataFrame, case: Callable[..., Case]) -> Iterator[Case]:
+    interval, whole = _interval(log)
+    note = "the log was cut from the middle of a run: its first interval is taken as long as others"
+    if whole:
+        note = "the first interval is part of it: connections and queues are still set up"
     if interval is None:
         note = "one interval from the middle of a run: how long it was, is not known"
-    for metric, rates in log.rates.items():
-        samples: Floats = np.sort(np.array(rates))
+    rates: list[Any] = list(log[log["what"] == "rate"].groupby("metric", sort=False)["value"])
+    for metric, values in rates:
+        samples: Floats = np.sort(values.to_numpy(np.float64))
         measured = (samples.size, statistics_of(samples), samples)
         sample = Sample() if interval is None else Sample("interval", interval)
         yield case(metric, sample, *measured, half=0.5, notes=(note,))
-    for metric, mean in log.averages.items():
-        if metric not in log.rates:
+    averages = log[log["what"] == "average"].drop_duplicates("metric", keep="last")
+    for metric, mean in zip(averages["metric"], averages["value"], strict=True):
+        if metric not in dict(rates):
             note = "the average of the whole run: its intervals are not in this file"
             yield case(metric, Sample("run"), None, {"mean": mean}, half=0.5, notes=(note,))
 
 
-def _latency_cases(log: _Log, case: Callable[..., Case]) -> Iterator[Case]:
-    for metric in dict.fromkeys((*log.latencies, *log.totals)):
-        intervals, total = log.latencies.get(metric, []), log.totals.get(metric)
+def _latency_cases(log: pd.DataFrame, case: Callable[..., Case]) -> Iterator[Case]:
+    groups: list[Any] = list(
+        log[log["what"].isin(["latency", "total"])].groupby("metric", sort=False)
+    )
+    for metric, rows in groups:
         count, notes = None, ["quantiles of each interval are there, the samples are not"]
-        if total:
+        totals = rows[rows["what"] == "total"]
+        found = dict(zip(totals["statistic"], totals["value"], strict=True))
+        if found:
             count = RESERVOIR
             notes = [f"quantiles of a reservoir of {RESERVOIR} messages that favours the last ones"]
         else:
-            total = _middle(intervals)
+            of_all = {"min": "min", "max": "max"}
+            by = rows.groupby("statistic", sort=False)["value"]
+            found = {name: float(each.agg(of_all.get(name, "median"))) for name, each in by}
             notes.append(
-                f"no total in this file: each quantile is the median of {len(intervals)} "
+                f"no total in this file: each quantile is the median of {rows['at'].nunique()} "
                 "intervals, which is no quantile of all messages"
             )
-        half = 0.5e-6 if min(total.values()) < 1 else 0.0
-        yield case(metric, Sample("message"), count, total, half=half, notes=tuple(notes))
-
-
-def _middle(intervals: list[dict[str, float]]) -> dict[str, float]:
-    of_all = {"min": np.min, "max": np.max}
-    return {
-        name: float(of_all.get(name, np.median)([item[name] for item in intervals if name in item]))
-        for name in dict.fromkeys(name for item in intervals for name in item)
-    }
+        half = 0.5e-6 if min(found.values()) < 1 else 0.0
+        yield case(metric, Sample("message"), count, found, half=half, notes=tuple(notes))
