@@ -15,10 +15,10 @@ from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.judge import KINDS
 from dvsim.study.number_text import MISSING
 from dvsim.study.table import Cell, Table, mark, number, table_of, times
-from dvsim.view.basis import commands_of
-from dvsim.view.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
+from dvsim.view.basis import commands_of, origin_table
+from dvsim.view.blocks import Block, Fold, Heading, Items, Page, Section, Text, tables
 from dvsim.view.blocks import commands as repeated
-from dvsim.view.lab_figures import cdf_figure, qq_figure, sizes_figures
+from dvsim.view.lab_figures import qq_figure, sizes_figures
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
@@ -34,7 +34,8 @@ def lab_page(
     runs: Sequence[Result], judged: Judged, data: LabData, command: str | None = None
 ) -> Page:
     """Return the page about measurements beside what was simulated; `command` is what makes it."""
-    origin: list[Block] = [_runs(runs), *repeated(commands_of(runs, command))]
+    table = origin_table(runs, [{"scenario": run.scenario.name} for run in runs])
+    origin: list[Block] = [table, *repeated(commands_of(runs, command))]
     return Page(
         f"{Path(judged.file).name}, laboratory and simulation",
         [*lab_sections(judged, data), Section("origin", "Where it comes from", origin)],
@@ -50,7 +51,7 @@ def lab_sections(judged: Judged, data: LabData) -> list[Section]:
         Section("answer", "The verdict", [*verdict, _verdict_table(judged)]),
         Section("measured", "The measurement", [*_provenance(judged, data)]),
         Section("cases", "Case by case", _cases(judged)),
-        Section("between", "Between cases", _between(judged)),
+        Section("between", "Between cases", [*sizes_figures(judged.cases), *_ratios(judged)]),
         Section("limits", "What these data cannot show", [Items(judged.limits)]),
     ]
 
@@ -66,27 +67,6 @@ def _cases(judged: Judged) -> list[Block]:
     return [Text(text), *parts]
 
 
-def _between(judged: Judged) -> list[Block]:
-    blocks: list[Block] = [*sizes_figures(judged.cases), *tables(_ratios(judged))]
-    if not blocks:
-        return []
-    blocks += map(Text, _crossovers(judged))
-    if judged.baseline:
-        own = judged.baseline
-        means = (
-            "through the fitted means"
-            if own["fitted_to"] == "fitted"
-            else "through all of these means, which it has therefore seen"
-        )
-        text = (
-            f"Baseline: over {own['cases']} means the simulation has a mean |log error| of "
-            f"{own['simulated']:.3f}, a naive law (a latency and bytes over a rate, {means}) "
-            f"{own['naive']:.3f}."
-        )
-        blocks.append(Text(text))
-    return blocks
-
-
 def _verdict_table(judged: Judged) -> Table:
     rows: list[list[str]] = []
     criteria: list[Any] = list(judged.criteria.itertuples())
@@ -94,13 +74,11 @@ def _verdict_table(judged: Judged) -> Table:
     for case in judged.cases:
         cells = [_criterion(by_case.get((case.name, kind))) for kind in KINDS]
         rows.append([case.name, Cell(case.split, status=SPLITS[case.split]), *cells])
-    for kind in ("ratio", "order"):
-        asked = [criterion for criterion in criteria if criterion.kind == kind]
-        if asked:
-            held = sum(criterion.passed for criterion in asked)
-            word = "pass" if held == len(asked) else "fail"
-            told = Cell(f"{held} of {len(asked)}", status=word)
-            rows.append([f"{kind} between cases", "", told, *[""] * (len(KINDS) - 1)])
+    between = judged.criteria[~judged.criteria["kind"].isin(KINDS)].groupby("kind", sort=False)
+    for kind, passed in between["passed"]:
+        word = "pass" if passed.all() else "fail"
+        told = Cell(f"{passed.sum()} of {len(passed)}", status=word)
+        rows.append([f"{kind} between cases", "", told, *[""] * (len(KINDS) - 1)])
     return Table(
         ["case", "split", *KINDS.values()],
         rows,
@@ -167,44 +145,36 @@ def _case(case: Compared, index: int) -> list[Block]:
         *(f"{note[0].upper()}{note[1:]}." for note in (*lab.notes, *own.notes)),
     ]
     if case.zeros is not None:
-        low, high, simulated = (
-            f"{share:.1%}" for share in (case.zeros.low, case.zeros.high, case.zeros.simulated)
-        )
+        simulated, low, high = (f"{share:.1%}" for share in case.zeros)
         measured = low if low == high else f"{low} to {high}"
         lines.append(f"Samples that are zero: {measured} measured, {simulated} simulated.")
     name = f"lab-{index}"
-    figures = (qq_figure(case, f"{name}-qq"), cdf_figure(case, f"{name}-cdf"))
-    drawn = [figure for figure in figures if figure is not None and index < MOST_FIGURES]
-    details = tables(_statistics(f"{name}-statistics", case), _distances(case, f"{name}-distances"))
+    drawn = qq_figure(case, f"{name}-qq") if index < MOST_FIGURES else None
+    details: list[Block] = [_statistics(f"{name}-statistics", case)]
+    if case.distances is not None:
+        ks, limit, mean = case.distances.values()
+        chance = "" if limit is None else f" (chance: up to {limit:.3f}, 95 %)"
+        error = "" if mean is None else f"; mean absolute log error {mean:.3f}"
+        text = f"Kolmogorov-Smirnov distance: at least {ks:.3f}{chance}{error}."
+        details.append(Text(text))
     return [
         Heading(case.name),
         *map(Text, lines),
-        *pair(drawn),
-        Fold(f"Statistics and distances: {case.name}", details, opened=index == 0),
+        *([drawn] if drawn else []),
+        Fold(f"Statistics: {case.name}", details, opened=index == 0),
     ]
 
 
 def _statistics(name: str, case: Compared) -> Table:
     factor, unit = shown(case.case.unit)
-    items: list[Any] = list(case.rows.itertuples())
-    rows = sorted(items, key=lambda row: row.statistic in MOMENTS)
-    cells = [_row(row, factor) for row in rows]
-    moments = {row.statistic: row for row in items if row.statistic in MOMENTS}
-    if len(moments) == len(MOMENTS) and min(moments["mean"].lab, moments["mean"].simulated) > 0:
-        lab, own = (
-            getattr(moments["std"], side) / getattr(moments["mean"], side)
-            for side in ("lab", "simulated")
-        )
-        rest = [number(None) for _ in range(5)]
-        spread = [number(lab), number(own), times(own / lab if lab else None)]
-        cells.append(["std / mean", *spread, *rest, MISSING, mark(None)])
+    rows: list[Any] = sorted(case.rows.itertuples(), key=lambda row: row.statistic in MOMENTS)
     head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
     spans = [("", 1)] * 5 + [("95 % interval", 2), ("band if true", 2)] + [("", 1)] * 2
     unit = "plain numbers" if unit == "1" else unit
     caption = f"In {unit}; intervals are over replications; extremes and deviation are not judged"
-    return Table(
-        [*head, "laboratory is", "verdict"], cells, name=name, caption=caption, spans=spans
-    )
+    head += ["laboratory is", "verdict"]
+    cells = [_row(row, factor) for row in rows]
+    return Table(head, cells, name=name, caption=caption, spans=spans)
 
 
 def _row(row: Any, factor: float) -> list[str]:  # noqa: ANN401
@@ -221,32 +191,7 @@ def _row(row: Any, factor: float) -> list[str]:  # noqa: ANN401
     ]
 
 
-def _distances(case: Compared, name: str) -> Table | None:
-    if case.distances is None:
-        return None
-    ks, ks_limit, test, wasserstein, mean_log_error = case.distances.values()
-    limit = None if ks_limit is None else f"chance: up to {ks_limit:.3f} (95 %)"
-    rows = [["Kolmogorov-Smirnov, at least", number(ks), limit or "–"]]
-    if test is not None:
-        text = f"{test.freedom} degrees of freedom, chance {test.p:.2g}"
-        rows.append(["G over the bins of the laboratory", number(test.g), text])
-    if wasserstein is not None:
-        rows.append(
-            [
-                "Wasserstein, at least",
-                Cell(f"{wasserstein:.1%}", "number", raw=wasserstein),
-                "of the measured mean",
-            ]
-        )
-    if mean_log_error is not None:
-        factor = _percent(math.expm1(mean_log_error))
-        rows.append(["mean |log error|", number(mean_log_error), factor])
-    caption = "Distances that these statistics still allow; with thousands of samples any test "
-    caption += "finds differences that nobody minds, so they inform and do not judge"
-    return Table(["", "value", ""], rows, name=name, caption=caption)
-
-
-def _ratios(judged: Judged) -> Table:
+def _ratios(judged: Judged) -> list[Table]:
     items: list[Any] = list(judged.ratios.itertuples())
     rows = [
         {
@@ -259,28 +204,4 @@ def _ratios(judged: Judged) -> Table:
         for ratio in items
     ]
     caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
-    return table_of("lab-ratios", caption, rows)
-
-
-def _crossovers(judged: Judged) -> list[str]:
-    def place(at: tuple[int, int] | None) -> str:
-        return f"between {at[0]:,} and {at[1]:,} B" if at else "nowhere"
-
-    return [
-        f"{cross['first']} and {cross['second']} cross {place(cross['lab'])} in the laboratory, "
-        f"{place(cross['simulated'])} in the simulation."
-        for cross in judged.crossovers
-    ]
-
-
-def _runs(runs: Sequence[Result]) -> Table:
-    rows = [
-        {
-            "scenario": run.scenario.name,
-            "seed": number(float(run.seed)),
-            "replications": number(float(run.replications)),
-            "folder": Cell(str(run.folder) if run.folder else "in memory", "code"),
-        }
-        for run in runs
-    ]
-    return table_of("lab-runs", "The runs; each folder has a manifest and its own report", rows)
+    return tables(table_of("lab-ratios", caption, rows))

@@ -1,32 +1,23 @@
-"""Figures of a comparison with a laboratory: Q-Q with its band, distribution, message sizes."""
+"""Figures of a comparison with a laboratory: Q-Q with its band, and message sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.judge import MEANS, Compared, by_series
-from dvsim.sheets.headings import share_of
 from dvsim.study.number_text import number_text
 from dvsim.view.figure import (
     BLUE,
-    VERMILION,
     Axis,
     Figure,
-    colour,
     frame_of,
     lines,
     log_axis,
-    log_axis_with_zero,
     reading,
-    tooltip,
 )
 from dvsim.view.run_figures import equality
-
-POINTS = 200  # of a distribution function
 
 
 def qq_figure(case: Compared, name: str) -> Figure | None:
@@ -56,40 +47,6 @@ def qq_figure(case: Compared, name: str) -> Figure | None:
     words = f"Measured over simulated order statistics (simulated in brackets), {unit}: {described}"
     heads = {"text": "statistic", "x": x.title, "y": y.title, "low": "low", "high": "high"}
     return Figure(name, "Q-Q", frame, chart, reading("lab_qq"), f"{words}.", heads)
-
-
-def cdf_figure(case: Compared, name: str) -> Figure | None:
-    """Draw the simulated distribution function with the measured quantiles on it."""
-    import altair as alt
-
-    if case.simulated.model is None:
-        return None
-    factor, unit = shown(case.case.unit)
-    shares = np.linspace(0, 1, POINTS)
-    values = np.quantile(case.simulated.model, shares) / factor
-    rows = [
-        {"line": "simulated", "colour": BLUE, "x": float(x), "y": float(share)}
-        for x, share in zip(values, shares, strict=True)
-    ]
-    measured: list[Any] = list(case.rows.itertuples())
-    rows += [
-        {"line": "laboratory", "part": "laboratory", "colour": VERMILION, "open": 1}
-        | {"x": row.lab / factor, "y": share, "text": row.statistic}
-        for row in measured
-        if (share := share_of(row.statistic)) is not None
-    ]
-    frame = frame_of(rows)
-    x = log_axis_with_zero(unit, frame["x"])
-    frame["x"] = frame["x"].clip(lower=x.floor)
-    y = Axis("share of samples up to it", form="~%", ends=(-0.02, 1.02))
-    chart = lines(frame, x, y, marks=False, step=True, height=340)
-    dots = alt.Chart(alt.NamedData("rows")).transform_filter("datum.part == 'laboratory'")
-    placed = dots.encode(x=x.channel(alt.X, "x"), y=y.channel(alt.Y, "y"))
-    marks = placed.mark_point(size=90, shape="diamond", strokeWidth=2, opacity=1, filled=False)
-    chart = alt.layer(chart, marks.encode(color=colour(frame), tooltip=tooltip(frame)))
-    chart = chart.properties(width="container", height=340)
-    heads = {"line": "who", "x": unit, "y": "share"}
-    return Figure(name, "Distribution", frame, chart, reading("lab_cdf"), heads=heads)
 
 
 def sizes_figures(cases: Sequence[Compared]) -> list[Figure]:

@@ -118,4 +118,4 @@ def test_the_page_has_the_verdict_first_and_a_figure_for_each_case(folder, tmp_p
     order = ["The verdict", "The measurement", "Case by case", "cannot show", "comes from"]
     places = [body.index(words) for words in order]
     assert places == sorted(places)
-    assert body.count('class="figure"') == 4  # Q-Q and distribution of two columns
+    assert body.count('class="figure"') == 2  # Q-Q of two columns

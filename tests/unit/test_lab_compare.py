@@ -1,16 +1,14 @@
 """Is like compared with like, and the rest refused or said to be left out?"""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from lab_data import META, run_with
-from run_builder import bursty_vortex, vortex_scenario
 
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.evidence.lab.judge import baseline, judge
+from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.match import chosen
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.simulated import in_intervals
@@ -19,8 +17,6 @@ from dvsim.study.table import plain_lines
 from dvsim.view.lab import lab_page, lab_sections
 from dvsim.view.markdown import markdown
 from dvsim.view.terminal import lines
-
-SIZES = (8, 64, 1024)
 
 
 def read(folder, text, meta=META, name="lab.csv"):
@@ -94,7 +90,7 @@ def test_counting_again_keeps_every_message():
     assert rates.sum() * whole / 7 == pytest.approx(counts.sum())
 
 
-def test_what_was_fitted_is_marked_and_the_naive_law_is_fitted_to_it_alone(tmp_path):
+def test_what_was_fitted_is_marked(tmp_path):
     means = {8: 1000.0, 64: 900.0, 1024: 100.0}
     data = read(tmp_path, table(means), META + "fitted = [8, 1024]\n")
     result = judge(runs_with(means), data)
@@ -103,10 +99,6 @@ def test_what_was_fitted_is_marked_and_the_naive_law_is_fitted_to_it_alone(tmp_p
         64: "held out",
         1024: "fitted",
     }
-    assert result.baseline["fitted_to"] == "fitted"
-    assert result.baseline["cases"] == 1
-    assert result.baseline["simulated"] == pytest.approx(0, abs=1e-6)
-    assert result.baseline["naive"] > 0.2
 
 
 def test_what_is_called_fitted_and_is_not_in_the_data_is_said(tmp_path):
@@ -114,16 +106,6 @@ def test_what_is_called_fitted_and_is_not_in_the_data_is_said(tmp_path):
     data = read(tmp_path, table(means), META + "fitted = [8, 'r7:8', 46]\n")
     named = [text for text in judge(runs_with(means), data).limits if "[lab]" in text]
     assert [text.partition(",")[0] for text in named] == ["r7:8", "46"]
-
-
-def test_a_naive_law_has_nothing_to_say_of_one_size(tmp_path):
-    data = read(tmp_path, table({8: 1000}))
-    assert baseline(judge(runs_with({8: 1000}), data).cases) is None
-
-
-def test_a_naive_law_has_nothing_to_say_of_times_below_a_picosecond(tmp_path):
-    data = read(tmp_path, table({8: 1e300, 64: 1e300}))
-    assert baseline(judge(runs_with({8: 1000, 64: 900}), data).cases) is None
 
 
 def test_ratios_and_their_order_are_asked_for_between_sizes(tmp_path):
@@ -145,24 +127,6 @@ def test_runs_of_two_kinds_are_two_series(tmp_path):
     result = judge(runs, read(tmp_path, "size,mean\n8,125\n64,15.625\n"))
     assert result.ratios["simulated"].tolist() == pytest.approx([0.125, 0.125], rel=1e-4)
     assert len({case.name for case in result.cases}) == 4
-
-
-def test_a_crossover_is_found_where_it_is(tmp_path):
-    lab = {"tcp": (900, 500, 100), "data-vortex": (300, 400, 400)}
-    text = "transport,message_bytes,statistic,value\n" + "".join(
-        f"{name},{size},mean,{mean}\n"
-        for name, means in lab.items()
-        for size, mean in zip(SIZES, means, strict=True)
-    )
-    meta = '[lab]\nunit = "msg/s"\n'
-    dv = [
-        bursty_vortex(vortex_scenario(size), rate, active=100, empty=0)
-        for size, rate in zip(SIZES, (300, 700, 700), strict=True)
-    ]
-    dv = [replace(run, scenario=replace(run.scenario, reference=None)) for run in dv]
-    tcp = runs_with(dict(zip(SIZES, lab["tcp"], strict=True)))
-    (cross,) = judge([*tcp, *dv], read(tmp_path, text, meta)).crossovers
-    assert (cross["lab"], cross["simulated"]) == ((64, 1024), (8, 64))
 
 
 def test_tolerances_of_the_laboratory_are_used(tmp_path):

@@ -1,4 +1,4 @@
-"""Do bands, tests and tolerances tell a true model from a slow one and from a wrong shape?
+"""Do bands and tolerances tell a true model from a slow one and from a wrong shape?
 
 The three models are those of a check that was made before the code: a laboratory of 5,000 samples
 beside a true model, one that is 3 % slow, and one with the right mean and spread in another shape.
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lab_data import META, run_with, summary
 
-from dvsim.evidence.lab.distances import band, g_test, ks_bound, wasserstein_bound
+from dvsim.evidence.lab.distances import band, ks_bound
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.study.table import plain_lines
@@ -49,7 +49,6 @@ def test_a_true_model_passes_and_lies_within_the_bands(tmp_path, laboratory):
     (case,) = result.cases
     assert result.passed
     assert sum(row.outside for row in inner(case)) <= 1
-    assert case.distances["g"].p > 0.01
     assert case.distances["ks"] < case.distances["ks_limit"]
 
 
@@ -58,7 +57,6 @@ def test_a_slow_model_is_outside_the_bands_but_within_the_tolerance(tmp_path, la
     (case,) = result.cases
     assert result.passed
     assert sum(row.outside for row in inner(case)) >= 5
-    assert case.distances["g"].p < 1e-4
     assert case.distances["ks"] > case.distances["ks_limit"]
     assert case.row("mean").ratio == pytest.approx(0.97, abs=0.01)
 
@@ -68,7 +66,6 @@ def test_a_wrong_shape_with_the_right_mean_and_spread_is_caught(tmp_path, labora
     (case,) = result.cases
     for moment in ("mean", "std"):
         assert case.row(moment).ratio == pytest.approx(1, abs=0.03)
-    assert case.distances["g"].p < 0.01
     assert sum(row.outside for row in inner(case)) >= 2
 
 
@@ -80,18 +77,6 @@ def test_a_model_that_is_far_off_fails(tmp_path, laboratory):
         "median",
         "tail",
     }
-
-
-def test_the_g_test_rejects_a_true_model_as_often_as_it_says():
-    rng = np.random.default_rng(3)
-    model = np.sort(rng.random(100_000))
-    found = [
-        g_test(model, dict(zip(SHARES, np.quantile(rng.random(1_000), SHARES), strict=True)), 1_000)
-        for _ in range(400)
-    ]
-    rejected = np.mean([one.p < 0.05 for one in found])
-    assert 0.02 < rejected < 0.09
-    assert np.mean([one.p for one in found]) == pytest.approx(0.5, abs=0.06)
 
 
 def test_bands_hold_as_many_laboratories_as_they_say():
@@ -109,7 +94,7 @@ def test_too_few_simulated_samples_give_no_band_for_a_maximum():
     assert band(model, 0.5, 1_000) is not None
 
 
-def test_bounds_never_exceed_the_distances_that_all_samples_give():
+def test_the_bound_never_exceeds_the_distance_that_all_samples_give():
     rng = np.random.default_rng(6)
     model, lab = np.sort(rng.normal(10, 1, 4_000)), np.sort(rng.normal(10.4, 1.2, 4_000))
     shares = (0.0, *SHARES, 1.0)
@@ -117,7 +102,6 @@ def test_bounds_never_exceed_the_distances_that_all_samples_give():
     both = np.concatenate([model, lab])
     steps = [np.searchsorted(x, both, "right") / x.size for x in (model, lab)]
     assert 0.05 < ks_bound(model, quantiles) <= np.abs(steps[0] - steps[1]).max() + 1e-3
-    assert 0 < wasserstein_bound(model, quantiles) <= np.abs(model - lab).mean() + 1e-9
 
 
 def test_zeros_are_judged_by_their_share(tmp_path):

@@ -66,8 +66,8 @@ def simulated_rows(
     estimates = []
     for index, result in zip(sorted(places), results, strict=True):
         asked = target.cases[index]
-        matched = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
-        case, simulated = matched.pairs[0]
+        pairs, _ = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
+        case, simulated = pairs[0]
         each, of_message = simulated.runs, simulated.per_message
         numbers += [
             (index, name, value, math.nan, each.get(name), of_message)

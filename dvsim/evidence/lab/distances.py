@@ -1,7 +1,7 @@
 """Distances between a simulated distribution and one of which only some quantiles are known.
 
 What is unknown between two quantiles is taken as it suits the model best: the Kolmogorov-Smirnov
-and the Wasserstein distance are bounds from below.
+distance is a bound from below.
 
 Order statistics: where the quantiles of n independent samples of a distribution lie.
 
@@ -13,9 +13,7 @@ not be whole. A quantile of share p by linear interpolation stands at rank k = 1
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,25 +21,6 @@ from dvsim.evidence.statistics import Floats
 from dvsim.table.estimate import CONFIDENCE
 
 LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
-FEW = 5.0  # expected samples that a bin of the G-test needs
-
-
-class GTest(NamedTuple):
-    """A likelihood-ratio test: G, degrees of freedom, and the chance of a larger G."""
-
-    g: float
-    freedom: int
-    p: float
-
-
-def below(model: Floats, value: float) -> float:
-    """Return the share of samples below a value, those equal to it left out."""
-    return float(np.searchsorted(model, value, "left")) / model.size
-
-
-def up_to(model: Floats, value: float) -> float:
-    """Return the share of samples up to a value, the distribution function."""
-    return float(np.searchsorted(model, value, "right")) / model.size
 
 
 def ks_bound(model: Floats, quantiles: Mapping[float, float], half: float = 0.0) -> float:
@@ -62,91 +41,10 @@ def ks_bound(model: Floats, quantiles: Mapping[float, float], half: float = 0.0)
     worst = 0.0
     for share, value in quantiles.items():
         if 0 < share < 1:
-            under, over = below(model, value - half), up_to(model, value + half)
+            under = float(np.searchsorted(model, value - half, "left")) / model.size
+            over = float(np.searchsorted(model, value + half, "right")) / model.size
             worst = max(worst, under - share, share - over)
     return worst
-
-
-def wasserstein_bound(model: Floats, quantiles: Mapping[float, float]) -> float:
-    """Return the least area between the two distribution functions, in the unit of the samples.
-
-    Between two shares the measured quantile function lies between two numbers; what the simulated
-    one is outside of them is the least that it is wrong by:
-    integral of max(0, q_lower - Q(p), Q(p) - q_upper) dp.
-
-    >>> import numpy as np
-    >>> model = np.linspace(0, 1, 1001)
-    >>> wasserstein_bound(model, {0.0: 0.0, 0.5: 0.5, 1.0: 1.0})
-    0.0
-    >>> round(wasserstein_bound(model, {0.0: 1.0, 1.0: 2.0}), 2)
-    0.5
-    """
-    shares = np.array(list(quantiles))
-    values = np.array(list(quantiles.values()))
-    if shares.size < 2:
-        return 0.0
-    middles = (np.arange(model.size) + 0.5) / model.size
-    inside = (middles > shares[0]) & (middles < shares[-1])
-    index = np.searchsorted(shares, middles[inside], "right") - 1
-    lower, upper = values[index], values[index + 1]
-    area = np.maximum(0.0, np.maximum(lower - model[inside], model[inside] - upper))
-    return float(area.sum() / model.size)
-
-
-def g_test(model: Floats, quantiles: Mapping[float, float], count: int) -> GTest | None:
-    """Return a test whether the bins between measured quantiles hold as many simulated samples.
-
-    How many of `count` measured samples lie between two of their quantiles is known exactly,
-    count (p2 - p1); G = 2 sum O ln(O / E), chi-squared with one degree of freedom less than bins
-    (Sokal and Rohlf, Biometry, 3rd ed., section 17.1). The simulation is taken as the truth.
-
-    Args:
-        model: Simulated samples, ascending.
-        quantiles: Measured ones by share. Where several are equal, or all samples of the model are
-            the same number, the share of the bin is not known: those are left out.
-        count: Measured samples.
-
-    Returns:
-        GTest or None: None with fewer than two bins of `FEW` expected samples.
-    """
-    from scipy.special import chdtrc
-
-    values = list(quantiles.values())
-    edges = [
-        (share, up_to(model, value))
-        for share, value in quantiles.items()
-        if 0 < share < 1 and values.count(value) == 1 and value != values[0]
-    ]
-    bins: list[tuple[float, float]] = []  # measured and simulated shares
-    begin, start = 0.0, 0.0
-    for share, simulated in [*edges, (1.0, 1.0)]:
-        bins.append((share - begin, simulated - start))
-        begin, start = share, simulated
-    bins = merged([(item * count, two * count) for item, two in bins])
-    if len(bins) < 2:
-        return None
-    g = 2 * sum(seen * math.log(seen / expected) for seen, expected in bins if seen > 0)
-    freedom = len(bins) - 1
-    return GTest(g, freedom, float(chdtrc(freedom, max(g, 0.0))))
-
-
-def merged(bins: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return bins of seen and expected samples, joined until each expects `FEW`.
-
-    >>> merged([(4, 6), (3, 1), (3, 9), (1, 2)])
-    [(4.0, 6.0), (7.0, 12.0)]
-    """
-    joined: list[tuple[float, float]] = []
-    seen = expected = 0.0
-    for item, two in bins:
-        seen, expected = seen + item, expected + two
-        if expected >= FEW:
-            joined.append((seen, expected))
-            seen = expected = 0.0
-    if (seen or expected) and joined:
-        last = joined.pop()
-        joined.append((last[0] + seen, last[1] + expected))
-    return joined
 
 
 def ranks(share: float, count: int) -> tuple[float, float]:

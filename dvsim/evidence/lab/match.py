@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError, nearest
@@ -22,22 +22,13 @@ NO_SIZE = "no run with messages"
 NO_POINT = "has no such point"
 
 
-class Pair(NamedTuple):
-    """A case and what was simulated beside it."""
-
-    case: Case
-    simulated: Simulated
+Pair = tuple[Case, Simulated]
 
 
-class Matched(NamedTuple):
-    """What was found: pairs, and cases without a run by what is missing."""
-
-    pairs: list[Pair]
-    missing: list[tuple[Case, str]]
-
-
-def match(results: Sequence[Result], data: LabData, taken: Taken | None) -> Matched:
-    """Return each case with its run.
+def match(
+    results: Sequence[Result], data: LabData, taken: Taken | None
+) -> tuple[list[Pair], list[tuple[Case, str]]]:
+    """Return each case with what was simulated, and those without by what is missing.
 
     Args:
         results: Of one backend.
@@ -52,16 +43,14 @@ def match(results: Sequence[Result], data: LabData, taken: Taken | None) -> Matc
     pairs: list[Pair] = []
     missing: list[tuple[Case, str]] = []
     for case in data.cases:
-        collected = [pair for result in results for pair in _of(result, case, data, taken)]
-        pairs += [pair for pair in collected if isinstance(pair, Pair)]
-        if not any(isinstance(pair, Pair) for pair in collected):
-            reasons = list(dict.fromkeys(text for text in collected if isinstance(text, str)))
-            reasons.sort(key=lambda text: text.endswith(OTHER))  # says least
+        found = [_of(result, case, data, taken) for result in results]
+        pairs += [pair for pair in found if not isinstance(pair, str)]
+        if all(isinstance(pair, str) for pair in found):
+            reasons = sorted(map(str, found), key=lambda text: text.endswith(OTHER))  # says least
             missing.append((case, reasons[0] if reasons else "no such scenario was run"))
     if not pairs:
-        case, reason = missing[0]
-        raise _nothing([result.scenario for result in results], data, case, reason)
-    return Matched(pairs, missing)
+        raise _nothing([result.scenario for result in results], data, *missing[0])
+    return pairs, missing
 
 
 def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> list[Spec]:
@@ -154,19 +143,16 @@ def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | N
     return ""
 
 
-def _of(result: Result, case: Case, data: LabData, taken: Taken | None) -> Iterator[Pair | str]:
-    reason = why_not(result.scenario, case, data, taken)
+def _of(result: Result, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
+    scenario = result.scenario
+    reason = why_not(scenario, case, data, taken)
     if reason:
-        yield reason
-        return
-    if result.sampled:
-        yield _of_run(result, case, data, taken)
-    else:
-        yield _of_study(result, case, taken)
-
-
-def _of_run(run: Result, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
-    scenario = run.scenario
+        return reason
+    if not result.sampled:
+        own = of_study(result, points_of(scenario, case)[0], case)
+        if own.statistics.empty:
+            return f"{scenario.name} has no {case.metric} of these statistics at this point"
+        return _alike(case, own.sample, scenario.name, taken), own
     case = _as_declared(case, scenario, data)
     columns = list(scenario.probe.columns)
     named = [label for label in (data.about.column, case.label) if label in (*columns, SUM)]
@@ -174,17 +160,10 @@ def _of_run(run: Result, case: Case, data: LabData, taken: Taken | None) -> Pair
     declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
     counted = declared if declared in scenario.readings else "messages"
     again = _again(case.sample, probe_sample(scenario)) if taken is None else None
-    simulated = of_run(run, case, list(filter(None, named[:1])) or columns, counted, again)
-    if simulated.model is None:
+    own = of_run(result, case, list(filter(None, named[:1])) or columns, counted, again)
+    if own.model is None:
         return f"{scenario.name} is shorter than {case.sample}; give a larger scale"
-    return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)
-
-
-def _of_study(study: Result, case: Case, taken: Taken | None) -> Pair | str:
-    simulated = of_study(study, points_of(study.scenario, case)[0], case)
-    if simulated.statistics.empty:
-        return f"{study.scenario.name} has no {case.metric} of these statistics at this point"
-    return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
+    return _alike(case, own.sample, scenario.name, taken), own
 
 
 def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
