@@ -37,6 +37,8 @@ def prepare(page: Path, folder: Path, examples: Path | None = None) -> dict[str,
             compile_examples(folder)
         else:
             shutil.copytree(examples, folder, dirs_exist_ok=True)
+    if page.name == "irregular.md":
+        (folder / "docs").symlink_to(ROOT / "docs")
     if page.name == "mpi-program.md":
         lay_trace(folder / "trace")
     if page.name != "own-kind.md":

@@ -13,9 +13,8 @@ import dvsim
 
 PROGRAMS = {  # what is written for other programs, or is one
     "broker/compile_bridge.py", "broker/node.py", "emulation/own_bridge.py", "emulation/queues.py",
-    "kinds/cluster/calibration/sizing.py", "kinds/irregular/calibration.py",
-    "kinds/rabbitmq/emu/data_vortex.py",
-    "kinds/rabbitmq/emu/left.py", "kinds/rivals/caminos.py", "table/manifest.py",
+    "kinds/rabbitmq/emu/data_vortex.py", "kinds/rabbitmq/emu/left.py", "kinds/rivals/caminos.py",
+    "table/manifest.py",
 }  # fmt: skip
 REDUCE = Path(dvsim.__file__).parents[1] / "scenarios" / "workload" / "reduce-8.goal"
 COMMAND = re.compile(r"dvsim [a-z]+ .*--[a-z]")

@@ -1,25 +1,21 @@
 """Does the fit of the cards come back to what they have, and is rabbitmq-model.md right?"""
 
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.load import load
-from dvsim.kinds.cluster.calibration.sizing import (
-    CLAIMS,
-    fit,
-    held_out,
-    kept,
-    lines,
-    published,
-    rate_of,
-)
 from dvsim.study.limit import find_limits
 from dvsim.study.limit.criterion import parse_criterion
 from dvsim.study.limit.search import axis_of
 from dvsim.study.table import plain_lines
 
+SCRIPT = run_path(str(Path(__file__).parents[2] / "docs/rabbitmq_model.py"))
+CLAIMS, fit, held_out, kept, lines, published, rate_of = map(
+    SCRIPT.get, ("CLAIMS", "fit", "held_out", "kept", "lines", "published", "rate_of")
+)
 PAGE = Path(__file__).parents[2] / "docs/rabbitmq-model.md"
 COLUMNS = [(queue, volume) for queue in ("mirrored", "quorum") for volume in ("io1", "gp2", "st1")]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from runpy import run_path
+
 import pytest
 
 import dvsim
 from dvsim.contract.find import kind_of
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
-from dvsim.kinds.irregular.calibration import HOST, LINKS, columns, factors, fit, predicted
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.sensitivity import CHANGES, sensitivity
 from dvsim.kinds.irregular.spec import WordsTable
@@ -16,6 +18,10 @@ from dvsim.kinds.irregular.vortex import over_vortex
 from dvsim.scenario.card import load_card
 from dvsim.study.table import plain_lines
 
+SCRIPT = run_path(str(Path(__file__).parents[2] / "docs/irregular.py"))
+HOST, LINKS, columns, factors, fit, predicted = map(
+    SCRIPT.get, ("HOST", "LINKS", "columns", "factors", "fit", "predicted")
+)
 CHAPEL, FDR, ARIES = (load_card(name) for name in ("chapel-36", "fdr-chapel", "aries-chapel"))
 VORTEX = load_card("data-vortex-8")
 

@@ -3,7 +3,7 @@
 Least squares of log(simulated / published) over the rates of 3x36 and 9x8 on io1 and st1, with
 mirrored and quorum queues. A mirror costs what a hop costs; slopes over the size are not fitted.
 
-    python -m dvsim.kinds.cluster.calibration.sizing [--seconds N]
+    python docs/rabbitmq_model.py [--seconds N]
 """
 
 from __future__ import annotations
