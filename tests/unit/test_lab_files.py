@@ -208,11 +208,14 @@ def test_a_wrong_number_in_parquet_is_named_by_its_row(tmp_path):
     ("meta", "said"),
     [
         ("sorce = 'x'", "a.toml:2: lab.sorce: unknown key; did you mean 'source'?"),
-        ("loop = 'opened'", "lab.loop: must be one of open, closed, not 'opened'"),
+        (
+            "loop = 'opened'",
+            "a.toml:2: lab.loop: must be 'open' or 'closed', not 'opened'; did you mean 'open'?",
+        ),
         ("sample = 'interval 1'", "lab.sample: '1' has no unit of time"),
         ("sample = 'second'", "'second' is no sample; they are 'interval 1 s'"),
         ("unit = 'msgs'", "lab.unit: 'msgs' is no unit"),
-        ("rounding = -1", "lab.rounding: must be a number above 0, not -1"),
+        ("rounding = -1", "a.toml:2: lab.rounding: must be more than 0"),
         ("fitted = ['r1']", "lab.fitted: 'r1' is not of the form 8 or 'r1:8'"),
         ("[lab.tolerance]\nmeen = 0.1", "lab.tolerance.meen: unknown key; did you mean 'mean'?"),
     ],

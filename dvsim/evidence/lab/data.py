@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from dvsim.errors import nearest
 from dvsim.evidence.statistics import Floats
 from dvsim.scenario.quantity import UnitError, show
 from dvsim.scenario.spec import Table
@@ -59,13 +57,6 @@ class Sample:
         return f"batch {self.size:,.0f}" if self.kind == "batch" else self.kind
 
 
-def sample_of(text: str | None, metric: str) -> Sample:
-    """Return what one sample is; a latency is one message's unless somebody says otherwise."""
-    if text:
-        return parse_sample(text)
-    return Sample("message") if metric.endswith("latency") else Sample()
-
-
 def parse_sample(text: str) -> Sample:
     """Return what one sample is, from its text.
 
@@ -88,33 +79,15 @@ def parse_sample(text: str) -> Sample:
     raise UnitError(message)
 
 
-def _one_of(*known: str) -> Callable[[object], str]:
-    def check(value: object) -> str:
-        if value in known:
-            return str(value)
-        message = f"must be one of {', '.join(known)}, not {show(value)}"
-        raise UnitError(message, nearest(str(value), known))
-
-    return check
+def _samples(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: parse_sample(str(text)) for name, text in value.items()}
+    return {"": parse_sample(str(value))}
 
 
-def _read_by(parse: Callable[[str], object]) -> Callable[[object], str]:
-    def check(value: object) -> str:
-        parse(str(value))
-        return str(value)
-
-    return check
-
-
-def _above_zero(value: object) -> float:
-    most = sys.float_info.max
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
-        return float(value)
-    raise UnitError(f"must be a number above 0, not {show(value)}")
-
-
-def _for_all(check: Callable[[object], str]) -> Callable[[object], object]:
-    return lambda value: value if isinstance(value, dict) else {"": check(value)}
+def _unit(value: object) -> str:
+    unit_of(str(value))
+    return str(value)
 
 
 def _pairs(value: object) -> list[tuple[str, int]]:
@@ -127,10 +100,8 @@ def _pairs(value: object) -> list[tuple[str, int]]:
     return pairs
 
 
-_sample, _counted = _read_by(parse_sample), _one_of("messages", "pieces")
 Said = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
-Origin = Annotated[str, BeforeValidator(_one_of("measured", "quoted", "digitised"))]
-Above = Annotated[float, BeforeValidator(_above_zero)]
+Above = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
@@ -159,12 +130,11 @@ class Lab(Table):
 
     Args:
         source, page, hardware, versions, warmup: Free text.
-        loop: ``open`` or ``closed``.
-        origin: ``measured``, ``quoted`` or ``digitised``.
         metric, unit, message_bytes, column: Where the file does not say them; `column` is that of
             the run to compare with, or `SUM`.
         rounding: Half of the last place, in the unit of the file.
-        sample, counts: By transport; an empty key is all of them.
+        sample: By transport; an empty key is all of them.
+        counts: What is compared of a run over cards.
         tolerance: By what is judged.
         fitted: Pairs of a label and a size that were used to choose parameters; an empty label is
             any.
@@ -176,20 +146,14 @@ class Lab(Table):
     versions: Said | None = None
     column: Said | None = None
     warmup: Said | None = None
-    loop: Annotated[str | None, BeforeValidator(_one_of("open", "closed"))] = None
-    origin: Origin | None = None
-    metric: Annotated[Metric | None, BeforeValidator(_one_of(*METRICS))] = None
-    unit: Annotated[str | None, BeforeValidator(_read_by(unit_of))] = None
-    message_bytes: Annotated[int, BeforeValidator(lambda size: int(_above_zero(size)))] | None = (
-        None
-    )
+    loop: Literal["open", "closed"] | None = None
+    origin: Literal["measured", "quoted", "digitised"] | None = None
+    metric: Metric | None = None
+    unit: Annotated[str | None, BeforeValidator(_unit)] = None
+    message_bytes: Annotated[int, Field(gt=0, strict=True)] | None = None
     rounding: Above | None = None
-    sample: Annotated[
-        Mapping[str, Annotated[str, BeforeValidator(_sample)]], BeforeValidator(_for_all(_sample))
-    ] = field(default_factory=dict)
-    counts: Annotated[
-        Mapping[str, Annotated[str, BeforeValidator(_counted)]], BeforeValidator(_for_all(_counted))
-    ] = field(default_factory=dict)
+    sample: Annotated[Mapping[str, Sample], BeforeValidator(_samples)] = field(default_factory=dict)
+    counts: Literal["messages", "pieces"] | None = None
     tolerance: Tolerances = Tolerances()
     fitted: Annotated[tuple[tuple[str, int], ...] | None, BeforeValidator(_pairs)] = None
 
@@ -208,9 +172,10 @@ class About(Lab):
     declared: tuple[str, ...] = ()
     lines: Mapping[str, int | None] = field(default_factory=dict)
 
-    def of(self, table: Mapping[str, str], transport: str) -> str | None:
-        """Return what a table says of a transport."""
-        return table.get(transport, table.get(""))
+    def sample_of(self, transport: str, metric: str) -> Sample:
+        """Return what one sample is; a latency is one message's unless somebody says otherwise."""
+        own = Sample("message") if metric.endswith("latency") else Sample()
+        return self.sample.get(transport, self.sample.get("", own))
 
 
 @dataclass(frozen=True, eq=False)

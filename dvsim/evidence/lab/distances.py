@@ -47,41 +47,24 @@ def ks_bound(model: Floats, quantiles: Mapping[float, float], half: float = 0.0)
     return worst
 
 
-def ranks(share: float, count: int) -> tuple[float, float]:
-    """Return the shares between which the quantile of `count` samples lies with 95 %.
-
-    Args:
-        share: 0 for the smallest, 1 for the largest.
-        count: Samples, at least 1.
-
-    Of 100 samples the median lies between the 40.3rd and the 59.7th percentile, the largest has
-    F = u ** (1 / 100) for u of 2.5 and 97.5 %:
-
-    >>> [round(x, 3) for x in ranks(0.5, 100)], [round(x, 4) for x in ranks(1.0, 100)]
-    ([0.403, 0.597], [0.9638, 0.9997])
-    """
-    from scipy.special import betaincinv
-
-    rank = 1 + share * (count - 1)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = betaincinv(rank, count + 1 - rank, [tail, 1 - tail])
-    return float(low), float(high)
-
-
 def band(model: Floats, share: float, count: int, half: float = 0.0) -> tuple[float, float] | None:
     """Return where a quantile of `count` measured samples would lie if the model were true.
 
     Args:
         model: Simulated samples, ascending, of all replications: many against `count`, or the band
             is too narrow by what they do not know themselves.
-        share, count: See `ranks`.
+        share: 0 for the smallest, 1 for the largest.
+        count: Samples, at least 1.
         half: Rounding of what was measured; widens the band.
 
     Returns:
         tuple or None: None where the simulated samples are too few to say: an end of the band lies
         beyond the smallest or the largest of them.
     """
-    ends = ranks(share, count)
+    from scipy.special import betaincinv
+
+    rank, tail = 1 + share * (count - 1), (1 - CONFIDENCE) / 2
+    ends = betaincinv(rank, count + 1 - rank, [tail, 1 - tail]).tolist()
     if min(ends[0], 1 - ends[1]) * model.size < 1:
         return None
     low, high = np.quantile(model, ends).tolist()

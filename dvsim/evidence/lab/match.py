@@ -157,8 +157,8 @@ def _of(result: Result, case: Case, data: LabData, taken: Taken | None) -> Pair 
     columns = list(scenario.probe.columns)
     named = [label for label in (data.about.column, case.label) if label in (*columns, SUM)]
     own_words = "pieces" if is_reference(scenario, data) else "messages"
-    declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
-    counted = declared if declared in scenario.readings else "messages"
+    counted = data.about.counts or own_words
+    counted = counted if counted in scenario.readings else "messages"
     again = _again(case.sample, probe_sample(scenario)) if taken is None else None
     own = of_run(result, case, list(filter(None, named[:1])) or columns, counted, again)
     if own.model is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,26 +41,26 @@ class Simulated:
         what: What was taken of it, for people.
         message_bytes: Size of a message.
         sample: What one sample is.
+        runs: The value of each replication, in 1/s or s, by name of the statistic.
+        statistics: Their estimates: statistic, value, low, high.
         replications: Independent runs.
-        statistics: A row for each: statistic, value, low, high; 1/s or s.
+        loop: ``open`` or ``closed``; empty of systems without messages.
         model: All samples of all replications, ascending; None where none are kept.
         per_message: What is counted, for each message: pieces, or 1.
-        loop: ``open`` or ``closed``; empty of systems without messages.
         notes: What was done to it.
-        runs: The value of each replication, by name of the statistic.
     """
 
     scenario: str
     what: str
     message_bytes: int
     sample: Sample
-    replications: int
+    runs: Mapping[str, Floats]
     statistics: pd.DataFrame
-    model: Floats | None
-    per_message: float
+    replications: int
     loop: str
+    model: Floats | None = None
+    per_message: float = 1.0
     notes: tuple[str, ...] = ()
-    runs: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def probe_sample(scenario: Sampled) -> Sample:
@@ -76,60 +77,36 @@ def study_sample(case: Case) -> Sample:
     return Sample("message" if of_message else "run")
 
 
-def rates(
+def _rates(
     run: Result, labels: Sequence[str], counted: str, interval_s: float | None
 ) -> tuple[list[Floats], float]:
-    """Return the rates of some columns, ascending, for each replication, and counts per message.
-
-    Args:
-        run: Of a system.
-        labels: Columns of its probe; several are put together. `SUM` alone adds all receivers up.
-        counted: ``pieces`` or ``messages``.
-        interval_s: Count again in intervals of so many seconds; None takes the samples as they are.
-    """
-    columns = run.scenario.probe.columns
+    """Return the rates of columns, ascending, of each replication, and counts per message."""
+    columns, samples = run.scenario.probe.columns, run.sides["samples"]
     if list(labels) == [SUM]:
         used = {number for column in columns.values() for number in column.iterations}
-        rows = run.sides["samples"][run.sides["samples"]["iteration"].isin(used)]
-        found = [(int(str(number)), part) for number, part in rows.groupby("replication")]
+        found: list[Any] = list(samples[samples["iteration"].isin(used)].groupby("replication"))
     else:
-        found = [
-            item
-            for label in labels
-            for item in column_samples(run.sides["samples"], columns[label])
-        ]
-    results: dict[int, list[Floats]] = {}
+        found = [item for label in labels for item in column_samples(samples, columns[label])]
+    parts: dict[int, list[Floats]] = {}
     counts = np.zeros(2)
     for replication, rows in found:
         counts += [rows[counted].sum(), rows["messages"].sum()]
-        values = (
-            column_rates(rows, counted)
-            if interval_s is None
-            else np.concatenate(
-                [
-                    _again(part, counted, interval_s)
-                    for _, part in rows.groupby("iteration", sort=False)
-                ]
-            )
-        )
-        results.setdefault(replication, []).append(values)
+        values = [column_rates(rows, counted)]
+        if interval_s is not None:
+            iterations = rows.groupby("iteration", sort=False)
+            values = [_again(part, counted, interval_s) for _, part in iterations]
+        parts.setdefault(replication, []).extend(values)
     per_message = float(counts[0] / counts[1]) if counts[1] else 1.0
-    return [np.sort(np.concatenate(parts)) for parts in results.values()], per_message
+    return [np.sort(np.concatenate(values)) for values in parts.values()], per_message
 
 
 def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Floats:
-    begin = rows["start_ps"].min() / PS_PER_S
+    times = rows.assign(start=rows["start_ps"] / PS_PER_S, lasts=rows["duration_ps"] / PS_PER_S)
     end = (rows["start_ps"] + rows["duration_ps"]).max() / PS_PER_S
-    parts = [
-        in_intervals(
-            part["start_ps"].to_numpy() / PS_PER_S,
-            part["duration_ps"].to_numpy() / PS_PER_S,
-            part[counted].to_numpy(dtype=np.float64),
-            interval_s,
-            (begin, end),
-        )
-        for _, part in rows.sort_values("start_ps", kind="stable").groupby("receiver")
-    ]
+    span, parts = (float(times["start"].min()), float(end)), []
+    for _, part in times.sort_values("start_ps", kind="stable").groupby("receiver"):
+        start, lasts, counts = part[["start", "lasts", counted]].to_numpy(np.float64).T
+        parts.append(in_intervals(start, lasts, counts, interval_s, span))
     return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
 
@@ -166,70 +143,79 @@ def in_intervals(
 def of_run(
     run: Result, case: Case, labels: Sequence[str], counted: str, interval_s: float | None
 ) -> Simulated:
-    """Return what a run of a system has beside a case."""
-    sample = probe_sample(run.scenario)
+    """Return what a run of a system has beside a case.
+
+    Args:
+        run: Of a system.
+        case: What was measured.
+        labels: Columns of its probe; several are put together. `SUM` alone adds all receivers up.
+        counted: ``pieces`` or ``messages``.
+        interval_s: Count again in intervals of so many seconds; None takes the samples as they are.
+    """
+    scenario, notes = run.scenario, list[str]()
+    sample, columns = probe_sample(scenario), scenario.probe.columns
     if list(labels) == [SUM] and interval_s is None and sample.kind == "interval":
         interval_s = sample.size  # in which receivers are added up
-    replications, per_message = rates(run, labels, counted, interval_s)
-    notes: tuple[str, ...] = ()
+    replications, per_message = _rates(run, labels, counted, interval_s)
     if interval_s is not None:
-        again = f"samples of {sample} were counted again in intervals of {interval_s:g} s"
-        notes = () if interval_s == sample.size else (again,)
+        if interval_s != sample.size:
+            notes = [f"samples of {sample} were counted again in intervals of {interval_s:g} s"]
         sample = Sample("interval", interval_s)
-    columns = run.scenario.probe.columns
-    names = [
+    names = (
         "all receivers together" if label == SUM else _column_text(label, columns[label])
         for label in labels
-    ]
+    )
     kept = [values for values in replications if values.size]
-    runs = {
-        name: np.array([statistic(values, name) for values in kept]) for name in case.statistics
-    }
+    each = {name: np.array([statistic(one, name) for one in kept]) for name in case.statistics}
+    rows = [
+        (name, *estimate(values.tolist(), signed=False)) for name, values in each.items() if kept
+    ]
     return Simulated(
-        scenario=run.scenario.name,
+        scenario=scenario.name,
         what=f"{counted}/s of {' and '.join(names)}",
-        message_bytes=run.scenario.workload.message_bytes,
+        message_bytes=scenario.workload.message_bytes,
         sample=sample,
+        runs=each,
+        statistics=pd.DataFrame(rows, columns=["statistic", *Estimate._fields]),
         replications=len(kept),
-        statistics=pd.DataFrame(
-            [(name, *estimate(each.tolist(), signed=False)) for name, each in runs.items() if kept],
-            columns=["statistic", *Estimate._fields],
-        ),
+        loop=scenario.loop,
         model=np.sort(np.concatenate(kept)) if kept else None,
         per_message=per_message,
-        loop=run.scenario.loop,
-        notes=notes,
-        runs=runs,
+        notes=tuple(notes),
     )
 
 
 def of_study(study: Result, point: int, case: Case) -> Simulated:
     """Return what a point of a study has beside a case."""
-    table = study.estimates()
-    table = table[table["point"] == point].set_index("metric")[[*Estimate._fields]]
-    runs, rows = {}, []
     shown = {"mean": (case.metric, 1.0)} if case.own_unit is not None else SHOWN[case.metric]
-    own = study.wide[study.wide["point"] == point]
-    for name, (metric, factor) in shown.items():
-        row = table.loc[[metric]].to_numpy(np.float64)[0] * factor
-        if name in case.statistics and np.isfinite(row[0]):
-            rows.append((name, *row.tolist()))
-            runs[name] = own[metric].dropna().to_numpy(np.float64) * factor
+    table, own = (one[one["point"] == point] for one in (study.estimates(), study.wide))
+    known = set(table.loc[np.isfinite(table["value"]), "metric"])
+    shown = {name: at for name, at in shown.items() if name in case.statistics and at[0] in known}
+    rows = [
+        (
+            name,
+            *(
+                table.loc[table["metric"] == metric, [*Estimate._fields]].to_numpy(float)[0]
+                * factor
+            ),
+        )
+        for name, (metric, factor) in shown.items()
+    ]
     setting = study.scenario.at(point)
-    names = ", ".join(shown[name][0] for name in runs)
     loop = "closed" if setting.get("rate") is None else "open"
     return Simulated(
         scenario=study.scenario.name,
-        what=f"point {point}: {names}",
+        what=f"point {point}: {', '.join(metric for metric, _ in shown.values())}",
         message_bytes=int(setting.get("message_bytes") or 0),
         sample=study_sample(case),
-        replications=study.replications,
+        runs={
+            name: own[metric].dropna().to_numpy(np.float64) * factor
+            for name, (metric, factor) in shown.items()
+        },
         statistics=pd.DataFrame(rows, columns=["statistic", *Estimate._fields]),
-        model=None,
-        per_message=1.0,
+        replications=study.replications,
         loop=loop if case.own_unit is None else "",
         notes=("studies keep no samples: no bands and no distances",),
-        runs=runs,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.errors import Fault, ScenarioError, nearest
-from dvsim.evidence.lab.data import About, Case, Sample, contradictions, sample_of
+from dvsim.evidence.lab.data import About, Case, Sample, contradictions
 from dvsim.evidence.statistics import Floats, statistics_of
 from dvsim.scenario.quantity import UNITS, UnitError
 from dvsim.sheets.headings import METRICS, SIZES, Unit, metric_of, split_heading, unit_of
@@ -118,7 +118,7 @@ def _summaries(
         for name in others[:1]:
             said = f"of a {metric} there are means only, no {name}"
             faults.append(sheet.fault(cells["line"][name], name, said))
-        declared = about.of(about.sample, dict(keys).get("transport", ""))
+        transport = dict(keys).get("transport", "")
         factor = cells["factor"][next(iter(values))] if values else 1.0
         cases.append(
             Case(
@@ -127,7 +127,7 @@ def _summaries(
                 keys=dict(keys),
                 message_bytes=size,
                 metric=metric,
-                sample=Sample("run") if metric in own else sample_of(declared, metric),
+                sample=Sample("run") if metric in own else about.sample_of(transport, metric),
                 count=None if count is None else round(count),
                 statistics=values,
                 half=(about.rounding or 0.0) * factor,
@@ -266,7 +266,7 @@ def _samples(
                     keys={"transport": transport} if transport else {},
                     message_bytes=size,
                     metric=metric,
-                    sample=sample_of(about.of(about.sample, transport), metric),
+                    sample=about.sample_of(transport, metric),
                     count=samples.size,
                     statistics=statistics_of(samples),
                     values=samples,
