@@ -61,9 +61,8 @@ def validate_against(
 ) -> None:
     """Run the scenarios of which something was measured, and compare."""
     from dvsim.evidence.lab.judge import judge
-    from dvsim.evidence.lab.match import chosen, own_metrics
+    from dvsim.evidence.lab.match import at_all_sizes, chosen, own_metrics
     from dvsim.evidence.lab.read import read_lab
-    from dvsim.evidence.lab.sizes import at_all_sizes
     from dvsim.scenario.find import is_file, scenario_root
     from dvsim.view.lab import lab_page, lab_sections
     from dvsim.view.terminal import lines

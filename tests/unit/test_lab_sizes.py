@@ -3,9 +3,8 @@
 import pytest
 
 from dvsim.contract.load import load, load_campaign
-from dvsim.evidence.lab.match import chosen
+from dvsim.evidence.lab.match import answer, at_all_sizes, chosen
 from dvsim.evidence.lab.read import read_lab
-from dvsim.evidence.lab.sizes import answer, at_all_sizes
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from dvsim.contract.find import kind_named
 from dvsim.contract.load import load, load_campaign
 from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.evidence.lab.data import Case, LabData
-from dvsim.evidence.lab.match import Taken, is_reference, systems_of
+from dvsim.evidence.lab.match import Taken, answer, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
-from dvsim.evidence.lab.sizes import answer
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card

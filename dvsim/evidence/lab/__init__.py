@@ -6,7 +6,7 @@ tables.py         summaries in any form, and samples, one a row
 perftest.py       logs and CSV files of RabbitMQ PerfTest
 openmessaging.py  results of the OpenMessaging Benchmark
 simulated.py      what a run has of the same kind; intervals counted again
-match.py          which run answers which case, and why others do not
-distances.py      where the quantiles of n samples lie; distances that a few quantiles still allow
+match.py          which scenario or run answers which case, at any size, and why others do not
+distances.py      where the quantiles of n samples lie; the distance that a few allow
 judge.py          cases beside their runs and against each other, with what these data cannot show
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -20,6 +21,7 @@ Taken = Literal["mean", "same"]
 OTHER = "another transport"
 NO_SIZE = "no run with messages"
 NO_POINT = "has no such point"
+SIZE = "message_bytes"
 
 
 Pair = tuple[Case, Simulated]
@@ -68,24 +70,18 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     if not kept:
         raise _nothing(scenarios, data, data.cases[0], reasons[0][0])
     _check_column(kept, data)
-    _one_size(kept, data)
+    sizes = {scenario.workload.message_bytes for scenario in systems_of(kept)}
+    nameless = [case.name for case in data.cases if case.message_bytes is None]
+    if len(sizes) > 1 and nameless:
+        message = f"these scenarios have {len(sizes)} sizes; take one of them, or write "
+        message += f"message_bytes = {min(sizes)} into [lab]"
+        raise ScenarioError.at(data.path, message, nameless[0])
     return kept
 
 
 def systems_of(scenarios: Iterable[Any]) -> list[Sampled]:
     """Return the scenarios of systems, whose results are runs, among those of several kinds."""
     return [scenario for scenario in scenarios if kind_of(scenario).sampled]
-
-
-def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
-    sizes = {scenario.workload.message_bytes for scenario in systems_of(scenarios)}
-    nameless = [case for case in data.cases if case.message_bytes is None]
-    if len(sizes) > 1 and nameless:
-        message = (
-            f"these scenarios have {len(sizes)} sizes; take one of them, or write "
-            f"message_bytes = {min(sizes)} into [lab]"
-        )
-        raise ScenarioError.at(data.path, message, nameless[0].name)
 
 
 def is_reference(scenario: Spec, data: LabData) -> bool:
@@ -119,13 +115,9 @@ def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> s
 
 def own_metrics(scenarios: Iterable[Spec]) -> dict[str, str]:
     """Return the metrics that kinds have whose systems carry no messages, with their units."""
-    own = ((kind_of(scenario), scenario) for scenario in scenarios)
-    return {
-        name: unit
-        for kind, scenario in own
-        if not kind.messages
-        for name, unit in kind.metrics(scenario).items()
-    }
+    own = [(kind_of(scenario), scenario) for scenario in scenarios]
+    units = [kind.metrics(scenario) for kind, scenario in own if not kind.messages]
+    return {name: unit for each in units for name, unit in each.items()}
 
 
 def _other_system(scenario: Sampled, case: Case, data: LabData, taken: Taken | None) -> str:
@@ -169,29 +161,26 @@ def _of(result: Result, case: Case, data: LabData, taken: Taken | None) -> Pair 
 def _no_point(scenario: Spec, points: Sequence[int], case: Case) -> str:
     if not points:
         return f"{scenario.name} {NO_POINT}{_unlike(scenario, case)}"
-    candidates = [
-        {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
-    ]
-    values = {key: list(dict.fromkeys(point[key] for point in candidates)) for key in scenario.keys}
+    settings = [scenario.points[point] for point in points]
+    values = {
+        key: list(dict.fromkeys(str(plain(setting[key])) for setting in settings))
+        for key in scenario.keys
+    }
     differ = [key for key, known in values.items() if len(known) > 1]
     if len(points) == 1 or not differ:
         return ""
-    listed = ", ".join(f"{key} ({', '.join(values[key])})" for key in differ)
-    first = differ[0]
+    listed, first = ", ".join(f"{key} ({', '.join(values[key])})" for key in differ), differ[0]
     names = SIZES if first == "message_bytes" else (first,)
     unknown = (key for key in case.keys if not scenario.has(key))
-    meant = next((key for key in unknown if nearest(key, names)), None)
-    return (
-        f"{len(points)} points of {scenario.name} answer, which differ in {listed}; "
-        + (f"is '{meant}' meant as '{first}'? " if meant else "")
-        + f"give the data a column '{first}', or choose: set {first}={values[first][0]}"
-    )
+    meant = next((f"is '{key}' meant as '{first}'? " for key in unknown if nearest(key, names)), "")
+    said = f"{len(points)} points of {scenario.name} answer, which differ in {listed}; {meant}"
+    return f"{said}give the data a column '{first}', or choose: set {first}={values[first][0]}"
 
 
 def _unlike(scenario: Spec, case: Case) -> str:
     for key, text in case.keys.items():
-        values = [setting.get(key) for setting in map(scenario.at, range(len(scenario.points)))]
-        if all(value is not None and not _is(value, text) for value in values):
+        values = [scenario.at(point).get(key) for point in range(len(scenario.points))]
+        if not any(_is(value, text) for value in values):
             known = list(dict.fromkeys(str(plain(value)) for value in values))
             near = nearest(text, known)
             hint = f"; did you mean '{near}'?" if near else ""
@@ -201,28 +190,27 @@ def _unlike(scenario: Spec, case: Case) -> str:
 
 def points_of(scenario: Spec, case: Case) -> list[int]:
     """Return the points of a scenario that are those of a case, by size and by its keys."""
-    results = []
-    for point in range(len(scenario.points)):
-        setting = scenario.at(point)
-        own = {key: setting.get(key) for key in case.keys}
-        same = all(value is None or _is(value, case.keys[key]) for key, value in own.items())
-        if same and case.message_bytes in (None, setting.get("message_bytes")):
-            results.append(point)
-    return results
+    settings = enumerate(scenario.at(point) for point in range(len(scenario.points)))
+    return [
+        point
+        for point, setting in settings
+        if case.message_bytes in (None, setting.get(SIZE))
+        and all(_is(setting.get(key), text) for key, text in case.keys.items())
+    ]
 
 
 def _is(value: object, text: str) -> bool:
-    """Return whether a text of a file is a value of a key.
+    """Return whether a text of a file is a value of a key; of a key that is not there any is.
 
-    >>> _is(0.5, "0.50"), _is(8, "8"), _is("fdr", "fdr"), _is(8, "eight")
-    (True, True, True, False)
+    >>> _is(0.5, "0.50"), _is(8, "8"), _is("fdr", "fdr"), _is(8, "eight"), _is(None, "8")
+    (True, True, True, False, True)
     """
     if isinstance(value, float | int):
         try:
             return float(text) == value
         except ValueError:
             return False
-    return str(plain(value)) == text
+    return value is None or str(plain(value)) == text
 
 
 def _again(lab: Sample, own: Sample) -> float | None:
@@ -235,11 +223,8 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
     if taken == "same" or case.sample.alike(own):
         return case
     mean = {name: value for name, value in case.statistics.items() if name == "mean"}
-    only = replace(case, statistics=mean, values=None)
-    if taken == "mean" or "run" in (own.kind, case.sample.kind):
-        return only
-    if set(case.statistics) <= {"mean"}:
-        return only
+    if taken == "mean" or "run" in (own.kind, case.sample.kind) or mean == case.statistics:
+        return replace(case, statistics=mean, values=None)
     known = case.sample.kind != NOT_STATED
     lab = f"its samples are: {case.sample}" if known else "nothing says what one of its samples is"
     option = Argument("taken")
@@ -268,12 +253,89 @@ def _check_column(scenarios: Sequence[Spec], data: LabData) -> None:
 
 
 def _nothing(scenarios: Sequence[Spec], data: LabData, case: Case, reason: str) -> ScenarioError:
-    points = [scenario.at(point) for scenario in scenarios for point in range(len(scenario.points))]
-    sizes = {size for point in points if isinstance(size := point.get("message_bytes"), int)}
+    sizes = {
+        scenario.at(at).get(SIZE) for scenario in scenarios for at in range(len(scenario.points))
+    }
+    sizes = {size for size in sizes if isinstance(size, int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}
     hint = None
-    sized = NO_SIZE in reason or reason.endswith(NO_POINT)
-    if sized and wanted and sizes and not wanted & sizes:
+    if (NO_SIZE in reason or reason.endswith(NO_POINT)) and wanted and sizes and not wanted & sizes:
         hint = f"{min(sizes, key=lambda size: abs(size - min(wanted)))} B"
     message = f"none of its cases was simulated; {case.name}: {reason}"
     return ScenarioError.at(data.path, message, hint=hint)
+
+
+def answer(
+    case: Case, scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
+) -> Spec | str:
+    """Return the scenario that answers a case, or why there is none.
+
+    The first of the given ones that has such a case; one of messaging at the one point that
+    answers. Where only the size differs, the one of the nearest size with
+    ``workload.message_bytes`` set to that of the case; it has no published data, which are of
+    another size.
+
+    Raises:
+        ScenarioError: If samples are unlike, see `match`.
+    """
+    reasons = []
+    for scenario in scenarios:
+        reasons.append(why_not(scenario, case, data, taken))
+        if not reasons[-1]:
+            of_points = _messages_through_points(scenario)
+            return scenario.at(points_of(scenario, case)[0]) if of_points else scenario
+    made = [resized for scenario in scenarios for resized in _resized(scenario, case)]
+    made.sort(key=lambda item: item[0])
+    reasons = [why_not(resized, case, data, taken) for _, resized in made] or reasons
+    answers = zip(made, reasons, strict=False)
+    return next((resized for (_, resized), why in answers if not why), reasons[0])
+
+
+def at_all_sizes(
+    scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
+) -> list[Spec]:
+    """Return scenarios at the sizes of a laboratory, too, where they have others.
+
+    To those of a system more are added; those of messaging vary their size over that of the data.
+    Those that name this very file as their published data need no more.
+    """
+    cases = [case for case in data.cases if case.message_bytes]
+    new = {SIZE: tuple(sorted({case.message_bytes for case in cases if case.message_bytes}))}
+    found = []
+    for scenario in scenarios:
+        own = next((table[SIZE] for table in scenario.vary if list(table) == [SIZE]), ())
+        if _messages_through_points(scenario) and own and not {*new[SIZE]} <= {*own}:
+            tables = [new if list(table) == [SIZE] else table for table in scenario.vary]
+            scenario = scenario.varied(tuple(tables))  # noqa: PLW2901
+        found.append(scenario)
+    systems = systems_of(found)
+    if not systems or any(is_reference(system, data) for system in systems):
+        return found
+    sizes = {system.workload.message_bytes for system in systems}
+    answers = [
+        answer(case, systems, data, taken) for case in cases if case.message_bytes not in sizes
+    ]
+    resized = [answered for answered in answers if not isinstance(answered, str)]
+    return [
+        *found,
+        *{(scenario.name, scenario.get(SIZE)): scenario for scenario in resized}.values(),
+    ]
+
+
+def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
+    size = case.message_bytes
+    if not size:
+        return []
+    settings: list[Spec] = [replace(one, reference=None) for one in systems_of([scenario])]
+    if _messages_through_points(scenario):
+        points = points_of(scenario, replace(case, message_bytes=None))
+        settings = [scenario.at(point) for point in points]
+    apart = [abs(math.log(size / max(int(setting.get(SIZE)), 1))) for setting in settings]
+    near = [one for one in zip(apart, settings, strict=True) if one[0] == min(apart)]
+    # several points of one size differ in a key that the case does not name
+    return [(near[0][0], near[0][1].put(SIZE, size))] if len(near) == 1 else []
+
+
+def _messages_through_points(scenario: Spec) -> bool:
+    kind = kind_of(scenario)
+    return bool(kind.messages and not kind.sampled)
