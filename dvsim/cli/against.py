@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,23 +97,32 @@ def validate_against(
 
 
 def _reply(runs: Sequence[Result], judged: Judged) -> Reply:
-    from dvsim.table.reply import Reply, against
+    from dvsim.table.reply import Reply, against, records
 
-    made, told = Reply.of(), judged.table()
+    made, cases = Reply.of(), []
     for run in runs:
         made.result(run, numbers=False)
-    for case, facts in zip(judged.cases, told["cases"], strict=True):
-        named = {"case": case.name, "scenario": facts["scenario"]}
-        point, lab = made.at("sim", named), made.at("lab", named, source=judged.file)
+    for item in judged.cases:
+        case, own, named = item.case, item.simulated, item.name
+        keys = {"case": named, "scenario": own.scenario}
+        point, lab = made.at("sim", keys), made.at("lab", keys, source=judged.file)
+        asked = {"component": own.what, "unit": case.unit}
         row: Any  # a named tuple
-        for row in case.rows.itertuples(index=False):
-            asked = {"component": facts["what"] or "", "unit": facts["unit"]}
+        for row in item.rows.itertuples(index=False):
             there = made.add(lab, row.statistic, row.lab, n=1, **asked)
-            ends = {"low": row.low, "high": row.high, "n": facts["replications"]}
-            own = made.add(point, row.statistic, row.simulated, **ends, **asked)
+            ends = {"low": row.low, "high": row.high, "n": own.replications}
+            told = made.add(point, row.statistic, row.simulated, **ends, **asked)
             kind = "ratio" if row.lab else ""
-            against(own, there, kind, row.simulated / row.lab if row.lab else 0.0)
-            own.verdict = row.verdict
-        del facts["rows"]
-    made.say(**told)
+            against(told, there, kind, row.simulated / row.lab if row.lab else 0.0)
+            told.verdict = row.verdict
+        facts = {key: getattr(own, key) for key in ("scenario", "what", "replications", "loop")}
+        facts |= {"name": named, "where": case.where, "unit": case.unit, "metric": case.metric}
+        facts |= {"message_bytes": own.message_bytes, "sample": str(case.sample)}
+        facts |= {"count": case.count, "split": item.split, "distances": item.distances}
+        zeros = item.zeros and item.zeros._asdict()
+        cases.append(facts | {"notes": [*case.notes, *own.notes], "zeros": zeros})
+    tables = {name: records(getattr(judged, name)) for name in ("criteria", "ratios")}
+    tolerances = asdict(judged.tolerances)
+    facts = vars(judged) | tables | {"tolerances": tolerances, "cases": cases}
+    made.say(passed=judged.passed, **facts)
     return made

@@ -7,7 +7,6 @@ from typing import Any
 
 from dvsim.evidence.lab.data import shown
 from dvsim.evidence.lab.judge import MEANS, Compared, by_series
-from dvsim.study.number_text import number_text
 from dvsim.view.figure import (
     BLUE,
     Axis,
@@ -23,30 +22,20 @@ from dvsim.view.run_figures import equality
 def qq_figure(case: Compared, name: str) -> Figure | None:
     """Draw measured order statistics over simulated ones; None with fewer than two above zero."""
     factor, unit = shown(case.case.unit)
-    table = case.rows[~case.rows["statistic"].isin(["mean", "std"])]
-    rows: list[Any] = list(table[(table["lab"] > 0) & (table["simulated"] > 0)].itertuples())
+    rows = case.rows[~case.rows["statistic"].isin(["mean", "std"])]
+    rows = rows[(rows["lab"] > 0) & (rows["simulated"] > 0)]
     if len(rows) < 2:
         return None
-    frame = frame_of(
-        {"line": "order statistics", "colour": BLUE, "text": row.statistic}
-        | {"x": row.simulated / factor, "y": row.lab / factor}
-        | (
-            {}
-            if row.outside is None
-            else {"low": row.band_low / factor, "high": row.band_high / factor}
-        )
-        for row in rows
-    )
+    names = {"simulated": "x", "lab": "y", "band_low": "low", "band_high": "high"}
+    placed = (rows[[*names]] / factor).rename(columns=names)
+    placed = placed.assign(line="order statistics", colour=BLUE, text=rows["statistic"])
+    points: list[Any] = placed.to_dict(orient="records")
+    frame = frame_of(points)
     ends = [*frame["x"], *frame["y"]]
     x, y = (log_axis(f"{who}, {unit}", ends) for who in ("simulated", "laboratory"))
     chart = lines(frame, x, y, joined=False, height=340, under=equality(x, y))
-    described = ", ".join(
-        f"{row.statistic} {number_text(row.lab / factor)} ({number_text(row.simulated / factor)})"
-        for row in rows
-    )
-    words = f"Measured over simulated order statistics (simulated in brackets), {unit}: {described}"
     heads = {"text": "statistic", "x": x.title, "y": y.title, "low": "low", "high": "high"}
-    return Figure(name, "Q-Q", frame, chart, reading("lab_qq"), f"{words}.", heads)
+    return Figure(name, "Q-Q", frame, chart, reading("lab_qq"), heads=heads)
 
 
 def sizes_figures(cases: Sequence[Compared]) -> list[Figure]:

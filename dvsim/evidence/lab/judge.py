@@ -25,7 +25,6 @@ from dvsim.evidence.lab.simulated import Simulated
 from dvsim.evidence.statistics import zero_share_bounds
 from dvsim.sheets.headings import share_of
 from dvsim.table.compare import agree, beside
-from dvsim.table.reply import records
 from dvsim.table.result import Result
 
 Split = Literal["fitted", "held out", "not stated"]
@@ -91,20 +90,6 @@ class Compared:
         known = {str(row.statistic): row for row in self.rows.itertuples(index=False)}
         return next((known[name] for name in statistics if name in known), None)
 
-    def table(self) -> dict[str, Any]:
-        """Return it as JSON types, without the samples."""
-        case, own = self.case, self.simulated
-        return {
-            **{"name": self.name, "where": case.where, "scenario": own.scenario, "what": own.what},
-            **{"unit": case.unit, "metric": case.metric, "message_bytes": own.message_bytes},
-            **{"sample": str(case.sample), "count": case.count, "split": self.split},
-            **{"replications": own.replications, "loop": own.loop},
-            "notes": [*case.notes, *own.notes],
-            "rows": records(self.rows),
-            "distances": self.distances,
-            "zeros": self.zeros and self.zeros._asdict(),
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -149,17 +134,6 @@ class Judged:
         """The verdict as one sentence, with the name of the file."""
         verdict = f"{'PASS' if self.passed else 'FAIL'}, {self.criteria['passed'].sum()} of "
         return f"against {Path(self.file).name}: {verdict}{len(self.criteria)} criteria hold"
-
-    def table(self) -> dict[str, Any]:
-        """Return all of it as JSON types, without the samples."""
-        return {
-            "passed": self.passed,
-            **vars(self),
-            "tolerances": asdict(self.tolerances),
-            "criteria": records(self.criteria),
-            "ratios": records(self.ratios),
-            "cases": [case.table() for case in self.cases],
-        }
 
 
 def judge(results: Sequence[Result], data: LabData, taken: Taken | None = None) -> Judged:

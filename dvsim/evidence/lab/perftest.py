@@ -54,6 +54,7 @@ _LATENCY = re.compile(
 _AVERAGE = re.compile(rf"\b(sending|receiving) rate avg: *({_N}) ?msg/s")
 _COLUMN = re.compile(r"(min|median|\d\dth p\.|max) (consumer |confirm )?latency \((.*)\)")
 _MICRO = re.compile(r"[^\w/]s")  # a micro sign that was lost on the way
+_BEGINS = re.compile("starting (consumer|producer)")
 _RATES: Mapping[str, Metric] = {
     **{"received": "rate", "sent": "sent rate", "published": "sent rate"},
     **{"receiving": "rate", "sending": "sent rate"},
@@ -65,11 +66,18 @@ _TIMES: Mapping[str, Metric] = {
 }
 
 
+Line = tuple[int, tuple[str, str], str, Any]
+"""Number, program, text; and of an interval its time, rates and latencies."""
+
+
+def is_table(text: str) -> bool:
+    """Return whether a text is what PerfTest writes as CSV."""
+    return text.lower().startswith("id,time (s),")
+
+
 def is_perftest(text: str) -> bool:
     """Return whether a text is a log or a CSV file of PerfTest, or begins as one."""
-    if text.lower().startswith("id,time (s),published (msg/s)"):
-        return True
-    return any(
+    return is_table(text) or any(
         _AVERAGE.search(line) or _LATENCY.search(line) or _TIME.search(line) or _elapsed(line)
         for line in text.splitlines()
         if "msg/s" in line or "latency" in line
@@ -86,8 +94,7 @@ def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     raw = path.read_bytes()
     wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = raw.decode("utf-16" if wide else "utf-8-sig", errors="replace")
-    table = text.lower().startswith("id,time (s)")
-    rows = pd.DataFrame((_csv_rows if table else _log_rows)(path, text), columns=ROW)
+    rows = pd.DataFrame(_rows(path, text), columns=ROW)
     if not rows["what"].isin(["rate", "average", "total"]).any():
         raise ScenarioError.at(path, "has no interval with rates")
     programs: list[Any] = list(rows.groupby(["before", "own"], sort=False))
@@ -110,75 +117,77 @@ def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
         cases += _rate_cases(_summed(path, runs), case)
     said = f", {len(runs)} programs or runs" if len(runs) > 1 else ""
     many = (rows["what"] == "interval").sum()
-    return f"RabbitMQ PerfTest, {'CSV' if table else 'log'}, {many} intervals{said}", cases
+    return f"RabbitMQ PerfTest, {'CSV' if is_table(text) else 'log'}, {many} intervals{said}", cases
 
 
-def _log_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
-    heads: list[str] = []
+def _rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
     times: dict[tuple[str, str], list[list[float]]] = {}  # of each program, by run
     steps: dict[tuple[str, str], list[float]] = {}  # between its lines
     known: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}  # of the first line of a run
-    for number, line in enumerate(text.splitlines(), 1):
-        name, own = _program(line), line.rpartition("|")[2]
+    table = is_table(text)
+    for number, name, line, interval in (_csv_lines if table else _log_lines)(path, text):
         wrong = partial(ScenarioError.at, path, line=number)
-        if own.split()[:1] == ["time"] and not re.search(r"\d", own):
-            heads = own.split()[1:]
-            continue
-        begins, average = re.search(r"starting (consumer|producer)", line), _AVERAGE.search(line)
-        total = _LATENCY.search(line) if "min/" in line and "msg/s" not in line else None
-        time = elapsed = None
-        if not (begins or average or total):
-            time, elapsed = _TIME.search(line), _elapsed(line)
-            if not (time or elapsed):
-                continue
-        if time is not None:
-            if "msg/s" not in line:
-                raise wrong("the line is cut: no rate")
-            at, rates, latencies = (
-                _seconds(time[1], wrong),
-                _RATE.findall(line),
-                _LATENCY.findall(line),
-            )
-        elif elapsed is not None:
-            at, rates, latencies = elapsed[0], *_compact(elapsed[1], heads, wrong)
         runs = times.setdefault(name, [[]])
-        if runs[-1] and (time or elapsed):
-            steps.setdefault(name, []).append(at - runs[-1][-1])
-        if runs[-1] and (begins or ((time or elapsed) and at < runs[-1][-1])):
-            runs.append([])
-        key = (*name, len(runs))
-        if begins:
-            yield *key, 0.0, "began", "", "", 0.0
-        if average is not None:
-            value = _number(wrong, average[1], average[2])
-            yield *key, 0.0, "average", _RATES[average[1]], "mean", value
-        elif total is not None:
-            for found in _latency(wrong, total.groups(default=""), ""):
-                yield *key, 0.0, "total", *found
-        if not (time or elapsed):
+        if interval is None:
+            average, total = _AVERAGE.search(line), _LATENCY.search(line)
+            if begins := _BEGINS.search(line):
+                runs += [[]] if runs[-1] else []
+                yield *name, len(runs), 0.0, "began", "", "", 0.0
+            if average is not None:
+                value = _number(wrong, average[1], average[2])
+                yield *name, len(runs), 0.0, "average", _RATES[average[1]], "mean", value
+            elif total is not None and not begins:
+                for found in _latency(wrong, total.groups(default=""), ""):
+                    yield *name, len(runs), 0.0, "total", *found
             continue
+        at, rates, latencies = interval
+        if runs[-1]:
+            step = at - runs[-1][-1]
+            steps.setdefault(name, []).append(step)
+            runs += [[]] if step < 0 or (table and not step) else []
+        runs[-1].append(at)
+        key = (*name, len(runs), at)
         names = [word for word, _ in rates], [word for _, word, *_ in latencies]
-        first = known.get(key, names)
-        known[key] = first = first[0], first[1] or names[1]
+        first = known.get(key[:3], names)
+        known[key[:3]] = first = first[0], first[1] or names[1]
         timed = "min/" in line
         alike = names == (first[0], first[1] if timed or names[1] else [])
-        if not alike or (timed and not latencies):
+        if not table and (not alike or (timed and not latencies)):
             raise wrong("the line is cut")
-        runs[-1].append(at)
-        yield *key, at, "interval", "", "", at
+        yield *key, "interval", "", "", at
         for word, cell in rates:
-            if word in _RATES:
-                yield *key, at, "rate", _RATES[word], "", _number(wrong, word, cell)
+            if (metric := _RATES.get(word.split()[0])) is not None:
+                yield *key, "rate", metric, "", _number(wrong, word, cell)
         stated = ""
         for groups in latencies:
             stated = groups[0] or groups[2] or stated
             for found in _latency(wrong, groups, stated):
-                yield *key, at, "latency", *found
+                yield *key, "latency", *found
     for name, some in steps.items():
-        if sum(step < SECOND / 3 for step in some) > max(1, len(some) / 4):
+        if not table and sum(step < SECOND / 3 for step in some) > max(1, len(some) / 4):
             said = "the lines of several programs are mixed here, and nothing tells them apart"
             mixed = " ".join(name).strip()
             raise ScenarioError.at(path, f"{said}; give each an id of its own", mixed)
+
+
+def _log_lines(path: Path, text: str) -> Iterator[Line]:
+    heads: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        own = line.rpartition("|")[2]
+        wrong = partial(ScenarioError.at, path, line=number)
+        total = "min/" in line and "msg/s" not in line and _LATENCY.search(line)
+        if own.split()[:1] == ["time"] and not re.search(r"\d", own):
+            heads = own.split()[1:]
+        elif _BEGINS.search(line) or _AVERAGE.search(line) or total:
+            yield number, _program(line), line, None
+        elif (time := _TIME.search(line)) is not None:
+            if "msg/s" not in line:
+                raise wrong("the line is cut: no rate")
+            interval = _seconds(time[1], wrong), _RATE.findall(line), _LATENCY.findall(line)
+            yield number, _program(line), line, interval
+        elif (elapsed := _elapsed(line)) is not None:
+            compact = _compact(elapsed[1], heads, wrong)
+            yield number, _program(line), line, (elapsed[0], *compact)
 
 
 def _program(line: str) -> tuple[str, str]:
@@ -219,34 +228,34 @@ def _compact(
     ]
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
+def _csv_lines(path: Path, text: str) -> Iterator[Line]:
     lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     heads, *rows = (next(csv.reader([line])) for _, line in lines)
-    last: dict[str, tuple[int, float]] = {}  # run and time
-    for (number, _), cells in zip(lines[1:], rows, strict=True):
+    for (number, line), cells in zip(lines[1:], rows, strict=True):
         wrong = partial(ScenarioError.at, path, line=number)
         if len(cells) != len(heads):
             raise wrong(f"has {len(cells)} cells; there are {len(heads)} headings")
         row = dict(zip(heads, cells, strict=True))
-        at, (run, before) = _seconds(row["time (s)"], wrong), last.get(row["id"], (1, -1.0))
-        last[row["id"]] = run, _ = run + (at <= before), at
-        yield "", row["id"], run, at, "interval", "", "", at
-        groups: dict[str, list[tuple[str, str, str]]] = {}
+        at = _seconds(row["time (s)"], wrong)
+        rates = [(name, cell) for name, cell in row.items() if name.endswith("(msg/s)") and cell]
+        groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for name, cell in row.items():
             match = _COLUMN.fullmatch(name)
             if match and cell:
                 _number(wrong, name, cell)
-                word = match[1].removesuffix(" p.")
-                groups.setdefault(f"{match[2] or ''}latency", []).append((word, cell, match[3]))
-            elif name.endswith("(msg/s)") and cell and name.split()[0] in _RATES:
-                value = _number(wrong, name, cell)
-                yield "", row["id"], run, at, "rate", _RATES[name.split()[0]], "", value
-        for whole, texts in groups.items():
-            words, values, units = zip(*texts, strict=True)
-            for found in _latency(
-                wrong, ("/".join(words), whole, "", "/".join(values), units[0]), ""
-            ):
-                yield "", row["id"], run, at, "latency", *found
+                word, whole = match[1].removesuffix(" p."), f"{match[2] or ''}latency"
+                groups.setdefault((whole, match[3]), []).append((word, cell))
+        latencies = [
+            (
+                "/".join(word for word, _ in found),
+                whole,
+                "",
+                "/".join(cell for _, cell in found),
+                unit,
+            )
+            for (whole, unit), found in groups.items()
+        ]
+        yield number, ("", row["id"]), line, (at, rates, latencies)
 
 
 def _seconds(text: str, wrong: Callable[..., ScenarioError] | None = None) -> float:
@@ -300,15 +309,15 @@ def _summed(path: Path, runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     step = next(filter(None, (_interval(log)[0] for log in runs.values())), 1.0)
     logs = pd.concat([log.assign(name=name) for name, log in runs.items()])
     rates = logs[logs["what"] == "rate"].assign(at=lambda table: (table["at"] / step).round())
-    found = []
+    found = [rates[:0]]
     for metric, some in rates.groupby("metric", sort=False):
         each = some.pivot_table(index="at", columns="name", values="value", aggfunc="last")
         common = each.dropna().sum(axis=1).reset_index(name="value")
         if common.empty:
             raise ScenarioError.at(path, f"no interval of the {metric}s is that of all programs")
         found += [common.assign(what="rate", metric=metric)]
-    found += [common.assign(what="interval", metric="", value=common["at"] * step)]
-    return pd.concat(found)
+    times = found[-1].assign(what="interval", metric="", value=found[-1]["at"] * step)
+    return pd.concat([*found, times])
 
 
 def _rate_cases(log: pd.DataFrame, case: Callable[..., Case]) -> Iterator[Case]:
