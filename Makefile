@@ -37,7 +37,7 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 
 claims: $(VENV)/editable ## every published experiment in full: is docs/claims.md what it gives, byte for byte?
 	tests/install-packages
-	$(BIN)/dvsim validate --all --out build/runs --ledger build/claims.md
+	$(BIN)/python docs/claims.py build/claims.md
 	cmp docs/claims.md build/claims.md
 
 bench: $(VENV)/editable ## how fast, as ratios to a rival or a limit in the same run: build/bench/table.md; AGAINST=REV: to a revision

@@ -12,7 +12,7 @@ import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
-from dvsim.cli.options import MADE, Output, RunOptions, run_options, run_telling
+from dvsim.cli.options import RunOptions, run_options, run_telling
 from dvsim.cli.terminal import say, say_json, tell
 from dvsim.errors import CriterionFailed, ScenarioError, nearest
 
@@ -40,11 +40,6 @@ CAMPAIGN = "/validation"
 )
 @click.option("--all", "everything", is_flag=True, help="Check every claim of every source.")
 @click.option(
-    "--ledger",
-    type=Output(),
-    help="With --all: write the claims as a page in Markdown." + MADE,
-)
-@click.option(
     "--strict",
     is_flag=True,
     help="Exit with 3 if fewer than half of the columns of a transport pass, or it has none; for a "
@@ -65,7 +60,6 @@ def validate(
     taken: str | None,
     folder: Path | None,
     everything: bool,
-    ledger: Path | None,
     strict: bool,
     verbose: bool,
 ) -> None:
@@ -77,23 +71,21 @@ def validate(
     whether its column was fitted or held out. All sources but h3 have only claims. A difference
     is a finding, not an error: the exit code is 0.
 
-    Without --replications there are 3 to 10, as many as the verdicts need. --replications 10 and
-    --ledger run everything in full.
+    Without --replications there are 3 to 10, as many as the verdicts need. --replications 10 runs
+    everything in full.
 
-    With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ, and
-    which claims each fitted parameter affects; --scale then applies only to the h3 messages.
-    docs/claims.md is made by: dvsim validate --all --ledger docs/claims.md
+    With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ;
+    --scale then applies only to the h3 messages.
 
     With --against: compare the runs with your own measurements.
     """
     if everything:
-        from dvsim.cli.ledger import write_ledger
-
-        others = {"CAMPAIGN": campaign, "--against": against, "--claims": folder}
-        write_ledger(options, ledger, others, strict=strict, verbose=verbose)
-    elif ledger is not None:
-        message = "--ledger is for --all: dvsim validate --all --ledger docs/claims.md"
-        raise click.UsageError(message)
+        others: dict[str, object] = {"CAMPAIGN": campaign, "--against": against, "--claims": folder}
+        others |= {"--set": options.overrides, "--report": options.report}
+        for name, value in others.items():
+            if value:
+                raise click.UsageError(f"--all is about all sources and takes no {name}")
+        _validate(None, options, None, strict=strict, verbose=verbose)
     elif against is not None and folder is not None:
         raise click.UsageError("--claims are decided by runs alone, without --against")
     elif against is not None:
@@ -105,14 +97,20 @@ def validate(
 
 
 def _validate(
-    campaign: str, options: RunOptions, folder: Path | None, *, strict: bool, verbose: bool
+    campaign: str | None, options: RunOptions, folder: Path | None, *, strict: bool, verbose: bool
 ) -> None:
     from dvsim.evidence.claims import load_source
+    from dvsim.evidence.ledger import ENOUGH, gather
     from dvsim.evidence.validation import validate as validate_runs
+    from dvsim.session import run_scenarios
 
-    more = [load_source(folder)] if folder is not None else []
-    runs = _run(_load(campaign, options, more), options, more)
-    validation = validate_runs(runs, more=more)
+    if campaign is None:
+        how = {**options.asked(), "replications": options.replications, "scale": options.scale}
+        runs, validation = gather(run_scenarios, run_telling, **how)
+    else:
+        more = [load_source(folder)] if folder is not None else []
+        runs = _run(_load(campaign, options, more), options, more)
+        validation = validate_runs(runs, more=more)
     written = options.write_report(runs, validation)
     if options.as_json:
         say_json(_reply(validation, runs))
@@ -124,7 +122,10 @@ def _validate(
         _print(validation, runs, options, verbose=verbose)
         for path in written:
             say(f"report: {path}")
-    if strict:
+    confirmed = sum(claim.verdict == "confirmed" for claim in validation.claims)
+    if strict and campaign is None and confirmed < ENOUGH:
+        raise CriterionFailed(f"{confirmed} claims are confirmed, not {ENOUGH}")
+    if strict and campaign is not None:
         _require_half(validation)
 
 
@@ -201,6 +202,7 @@ def replications_text(runs: Sequence[Result], asked: int | None) -> str:
 
 def _reply(validation: Validation, runs: Sequence[Result]) -> Reply:
     from dvsim.evidence.goals import goals
+    from dvsim.evidence.overview import WORDS, counts_text
     from dvsim.evidence.published import tallies
     from dvsim.table.reply import Reply, against, finite, records
 
@@ -222,7 +224,10 @@ def _reply(validation: Validation, runs: Sequence[Result]) -> Reply:
         change = "" if zero else "ratio", math.nan if zero else row.simulated / row.published
         against(own, there, *change, *ratios, None, row.verdict)
         own.verdict, own.tolerance = row.verdict, finite(row.tolerance)
+    verdicts = [claim.verdict for claim in validation.claims]
     made.say(
+        tally=counts_text(verdicts, " claims"),
+        words={word: verdicts.count(word) for word in WORDS},
         columns=records(validation.columns),
         claims=[dict(vars(claim)) for claim in validation.claims],
         tallies=records(tallies(validation)),

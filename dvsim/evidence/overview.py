@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dvsim.evidence.goals import NEAR, Goals
-from dvsim.evidence.ledger import counts_text
 from dvsim.evidence.published import columns_passed
-from dvsim.evidence.verdicts import ClaimVerdict, Validation
+from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
 from dvsim.scenario.reference import label_of
 from dvsim.study.number_text import log_text
 from dvsim.study.table import Table
 
+WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not testable")
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")
+
+
+def counts_text(verdicts: Iterable[str], what: str = "") -> str:
+    """Return how many claims have which verdict.
+
+    >>> counts_text(["refuted", "confirmed", "confirmed"])
+    '2 of 3 confirmed, 1 refuted'
+    """
+    words = Counter(verdicts)
+    first = f"{words['confirmed']} of {words.total()}{what} confirmed"
+    return ", ".join([first, *(f"{words[word]} {word}" for word in WORDS[1:] if words[word])])
 
 
 def overview(validation: Validation, reached: Goals) -> Iterator[str | Table]:

@@ -11,6 +11,7 @@ from dvsim.evidence import ledger as ledgers
 from dvsim.evidence.claims import Source, sources
 from dvsim.evidence.claims.decide import decide
 from dvsim.evidence.claims.figures import Evidence
+from dvsim.evidence.goals import goals
 from dvsim.evidence.validation import validate
 from dvsim.session import run_scenarios
 
@@ -85,7 +86,7 @@ def sent_short():
 
 
 def ledger():
-    """The ledger as `gather` makes it, of the short runs of all sources."""
+    """Validation and goals of the short runs of all sources."""
 
     def runs(scenarios, **_):
         made = [run for source in sources() for run in runs_of(source.name)]
@@ -94,7 +95,8 @@ def ledger():
 
     short = sent_short()
     with patch.object(ledgers, "emulated_runs", lambda *_, **__: short):
-        return ledgers.gather(runs, out=None)
+        made, validation = ledgers.gather(runs, out=None)
+    return validation, goals(validation, [one.scenario for one in made])
 
 
 def claims_of(studies):
