@@ -82,7 +82,7 @@ def main() -> None:
         cards = cards_of(fit, runs, str(path), "bench/closing_loop.py")
         print("\n".join(plain_lines(beside_simulated(fit, runs, cards).lines())))
         print(f"\n{path}: us per message and receiver; cards of the fitted sizes only")
-        table = beside_simulated(own, runs, cards).points
+        table = beside_simulated(own, runs, cards).rows
         logs = np.log(table[["message_bytes", "time_s"]])[table["message_bytes"].isin(FITTED)]
         straight = np.interp(np.log(table["message_bytes"]), logs["message_bytes"], logs["time_s"])
         table = table.assign(

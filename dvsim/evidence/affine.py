@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,30 +22,12 @@ FS_PER_S = 10**15
 Floats = npt.NDArray[np.float64]
 
 
-class Fitted(NamedTuple):
-    """A law and what it was fitted to."""
-
-    law: Law  # as a card has it
-    # sizes, times_s: the points, in bytes and seconds; several may have the same size
-    sizes: tuple[int, ...]
-    times_s: tuple[float, ...]
-
-    @property
-    def constant(self) -> bool:
-        """Whether all points have one size, which says nothing about others."""
-        return len(set(self.sizes)) == 1
-
-    def error(self, index: int) -> float:
-        """Return by how much the law is above a point, relative to it."""
-        return seconds(self.law, self.sizes[index]) / self.times_s[index] - 1
-
-
 def seconds(law: Law, size: int) -> float:
     """Return the cost of a message of `size` bytes in seconds."""
     return law.fixed_ps / PS_PER_S + law.per_byte_fs * size / FS_PER_S
 
 
-def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
+def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Law:
     """Return the affine law, no part of it negative, with the least squares of log errors.
 
     The start is the non-negative least squares solution of the relative errors. Laws without a
@@ -72,8 +54,7 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
         return float(((np.log(parts[0] + parts[1] * size) - np.log(time)) ** 2).sum())
 
     fixed_s, slope_s = min(tried, key=loss)
-    law = Law(round(short(fixed_s * PS_PER_S)), round(short(slope_s * FS_PER_S)))
-    return Fitted(law, tuple(sizes), tuple(float(value) for value in time))
+    return Law(round(short(fixed_s * PS_PER_S)), round(short(slope_s * FS_PER_S)))
 
 
 def by_law(means: pd.DataFrame, sizes: int = 1) -> pd.DataFrame:
@@ -92,7 +73,7 @@ def by_law(means: pd.DataFrame, sizes: int = 1) -> pd.DataFrame:
     for _, group in means.groupby("series", sort=False):
         used = group[group["used"]]
         if used["size"].nunique() >= sizes:
-            law = fit_law(used["size"].tolist(), used["time"].tolist()).law
+            law = fit_law(used["size"].tolist(), used["time"].tolist())
             found.append(group.assign(naive=[seconds(law, size) for size in group["size"]]))
     return pd.concat(found) if found else means[:0].assign(naive=[])
 

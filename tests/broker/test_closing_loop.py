@@ -120,6 +120,6 @@ def test_a_path_that_is_clearly_slower_is_simulated_as_slower(closed):
 def test_the_verb_tells_what_it_was_made_of(closed):
     for path in PATHS:
         text = closed[path][2]
-        assert "law against measurement: 8 B " in text
+        assert "(measured-here)" in text
         assert "wrote " in text
         assert "dv-broker" not in text  # a broker of somebody else's is not counted

@@ -11,17 +11,23 @@ fit.py        from a card to a fitted one; fit_text.py as text
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any
+
+import pandas as pd
 
 from dvsim.atomic import write_output
 from dvsim.contract.find import kind_of
 from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
+from dvsim.scenario.units import format_value
+from dvsim.study.number_text import four_digits
 from dvsim.study.store import load_result
 from dvsim.study.table import Table
+from dvsim.table.reply import records
 
 EMULATE = Advice("run its scenario with ", Argument("backend"), " emu")
 NO_RUN = Advice(
@@ -29,18 +35,36 @@ NO_RUN = Advice(
 )
 
 
-class Calibrated(Protocol):
-    """Cards made from emulated runs."""
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Cards made from emulated runs, by their roles, and what was measured beside the model of it.
 
-    @property
-    def made(self) -> Mapping[str, Card]:
-        """The cards by their roles in a scenario."""
+    `rows` has what was measured and simulated at each point, `about` says where.
+    """
+
+    made: Mapping[str, Card]
+    rows: pd.DataFrame
+    about: str
 
     def lines(self) -> Iterator[str | Table]:
-        """Yield what was measured, and what the simulator makes of the cards."""
+        """Yield what was measured, what the simulator makes of the cards, and the cards."""
+        yield self.about
+        texts = [
+            [four_digits(cell) if isinstance(cell, float) else str(cell) for cell in row]
+            for row in self.rows.itertuples(index=False)
+        ]
+        keys = [self.rows[name].dtype == object for name in self.rows]
+        right = [place for place, key in enumerate(keys) if not key]
+        yield Table([*map(str, self.rows)], texts, right)
+        for card in self.made.values():
+            yield f"{card.name}: {card.title}"
+            for name, known in card.parameters.items():
+                value = format_value(known.value, known.dimension)
+                yield f"  {name:<16} {value}  ({known.confidence})"
 
     def table(self) -> list[dict[str, Any]]:
         """Return what was measured as JSON types."""
+        return records(self.rows)
 
 
 def calibrate(

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.contract.kind import EMULATED
 from dvsim.contract.load import load
 from dvsim.errors import Advice, Argument, Fault, ScenarioError
 from dvsim.evidence.affine import nearest
-from dvsim.evidence.calibration import EMULATE
+from dvsim.evidence.calibration import EMULATE, Calibrated
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.reference import read_csv
 from dvsim.scenario.types import Card
 from dvsim.study.store import load_result
-from dvsim.study.table import Table
 from dvsim.table.result import Result
 
 PS_PER_S = 1e12
@@ -33,6 +34,7 @@ MILLION = 1e6  # messages of a published run
 PUBLISHED = {"default": 170, "raised credits": 3000}
 """The credit of the runs of 2024, by what their table calls it."""
 
+HEAD = ["size", "window", "from", "rate", "simulated_rate", "syncs", "simulated_syncs"]
 LEAST = 1e-7  # seconds of a fitted number, whose logarithm is searched
 
 Cards = Mapping[str, Card]
@@ -47,56 +49,9 @@ class Point(NamedTuple):
     syncs: float
 
 
-@dataclass(frozen=True)
-class Queues:
-    """What was measured, the cards that it gives, and what the model makes of them."""
-
-    scenario: ClusterScenario  # what was measured, at its first point
-    points: tuple[Point, ...]  # by size and window
-    made: Cards  # the cards of volume and broker, by their roles
-    machine: str  # where it was measured, for people
-    judges: tuple[Point, ...] = ()  # points of runs that nothing was fitted to
-
-    @property
-    def used(self) -> Cards:
-        """The cards of a scenario of this machine, by role."""
-        return {**self.scenario.cards, **self.made}
-
-    def compared(self) -> Iterator[tuple[str, Point, Point]]:
-        """Yield where a point is from, the point, and what the model says of it."""
-        ends = _ends(self.points)
-        origins = [f"emu, {'fitted' if p.size in ends else 'held out'}" for p in self.points]
-        origins += ["emu, another run"] * len(self.judges)
-        for origin, measured in zip(origins, (*self.points, *self.judges), strict=True):
-            own = simulated(self.scenario, self.used, measured.size, measured.window)
-            yield origin, measured, own
-        yield from published()
-
-    def lines(self) -> Iterator[str | Table]:
-        """Yield simulated beside emulated and published."""
-        head = ["bytes", "window", "from", "msg/s", "sim", "ratio"]
-        head += ["syncs of 1,000", "sim", "ratio"]
-        rows = []
-        for origin, measured, own in self.compared():
-            rates = [f"{measured.rate:,.0f}", f"{own.rate:,.0f}", f"{own.rate / measured.rate:.2f}"]
-            syncs = [f"{1000 * point.syncs:.1f}" for point in (measured, own)]
-            share = f"{own.syncs / measured.syncs:.2f}"
-            rows.append([f"{measured.size}", f"{measured.window}", origin, *rates, *syncs, share])
-        nodes = self.scenario.system.nodes
-        yield f"quorum queue with a copy on each of {nodes} nodes, {self.machine}"
-        yield Table(head, rows, [0, 1, *range(3, len(head))])
-
-    def table(self) -> list[dict[str, Any]]:
-        """Return all points as JSON types."""
-        return [
-            {"from": origin, **point._asdict(), "simulated": own._asdict()}
-            for origin, point, own in self.compared()
-        ]
-
-
 def calibrate(
     folders: Sequence[Path], name: str, command: str, against: Sequence[Path] = ()
-) -> Queues:
+) -> Calibrated:
     """Return cards made from emulated runs of quorum queues, ``NAME-volume`` and ``NAME-rabbit``.
 
     Runs in `against` judge them.
@@ -122,9 +77,23 @@ def calibrate(
         raise ScenarioError.at(Argument("folders"), message, "workload.credit")
     scenario = cast("ClusterScenario", first.scenario.at(0))
     host = first.manifest.host
-    machine = f"{host.cpu}, {host.cores} cores"
     cards = _cards(scenario, points, name, command)
-    return Queues(scenario, points, cards, machine, judges)
+    used, ends = {**scenario.cards, **cards}, _ends(points)
+    origins = [f"emu, {'fitted' if p.size in ends else 'held out'}" for p in points]
+    origins += ["emu, another run"] * len(judges)
+    compared = [
+        (origin, one, simulated(scenario, used, one.size, one.window))
+        for origin, one in zip(origins, (*points, *judges), strict=True)
+    ]
+    rows = [
+        (one.size, one.window, origin, one.rate, own.rate, one.syncs, own.syncs)
+        for origin, one, own in [*compared, *published()]
+    ]
+    table = pd.DataFrame(rows, columns=HEAD)
+    table["rate_ratio"] = table["simulated_rate"] / table["rate"]
+    table["syncs_ratio"] = table["simulated_syncs"] / table["syncs"]
+    nodes = f"a copy on each of {scenario.system.nodes} nodes, {host.cpu}, {host.cores} cores"
+    return Calibrated(cards, table, f"quorum queue with {nodes}")
 
 
 def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any kind

@@ -12,14 +12,14 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from dvsim.evidence.affine import Fitted, fit_law
+from dvsim.evidence.affine import fit_law
 from dvsim.evidence.statistics import Floats, deviation_within, logs_apart
 from dvsim.kinds.rabbitmq.calibration.measured import POINT, Runs, machine, points_of
 from dvsim.kinds.rabbitmq.calibration.steady import paces
@@ -40,19 +40,7 @@ Said = dict[str, tuple[float | Law, str]]
 """The value of a parameter, and how it was measured."""
 
 
-class Measured(NamedTuple):
-    """A card that was measured."""
-
-    card: Card  # whole: what could not be measured is that of the run, with its own confidence
-    # The laws among its values, by name, with the paths of their points.
-    laws: Mapping[str, tuple[Fitted, Sequence[str]]]
-
-    def measured(self, name: str) -> bool:
-        """Return whether a value was measured, and not taken over."""
-        return self.card.parameters[name].confidence == CONFIDENCE
-
-
-def cards_of(iterations: pd.DataFrame, runs: Runs, name: str, command: str) -> list[Measured]:
+def cards_of(iterations: pd.DataFrame, runs: Runs, name: str, command: str) -> list[Card]:
     """Return the cards that iterations give: bridge or publishers for each path, and a broker.
 
     There is no broker card if the brokers were somebody else's, whose CPU time nobody counted.
@@ -71,13 +59,13 @@ def cards_of(iterations: pd.DataFrame, runs: Runs, name: str, command: str) -> l
             continue
         system = runs[points["folder"][0]].scenario.system
         role = maker.__name__.removeprefix("_")
-        title, said, laws = maker(system.cards[role], rows, points)
+        title, said = maker(system.cards[role], rows, points)
         folders = dict.fromkeys(str(folder) for some in points["folders"] for folder in some)
         how = f"runs {', '.join(folders)}; on {machine(runs)}; {command}"
         card = _card(system.cards[role], name, f"{title}, on this machine", said, how)
         notes = f"Measured on {machine(runs)}. Not measured, taken from {system.cards[role].name}: "
         notes += ", ".join(key for key in card.parameters if key not in said) + "."
-        made.append(Measured(replace(card, notes=notes), laws))
+        made.append(replace(card, notes=notes))
     return made
 
 
@@ -101,18 +89,15 @@ def _card(base: Card, name: str, title: str, said: Said, how: str) -> Card:
     return Card(f"{name}-{base.kind}", base.kind, title, "", parameters)
 
 
-Laws = dict[str, tuple[Fitted, Sequence[str]]]
-Made = tuple[str, Said, Laws]
-"""Title, values, laws."""
+Made = tuple[str, Said]
+"""Title, values."""
 
 
-def _law(
-    points: pd.DataFrame, times: Floats | pd.Series[float], source: str
-) -> tuple[Fitted, tuple[Law, str]]:
-    fitted = fit_law(points["message_bytes"].tolist(), times.tolist())
-    sizes = ", ".join(f"{size:,}" for size in dict.fromkeys(fitted.sizes))
-    alone = "; one size only, hence a constant" if fitted.constant else ""
-    return fitted, (fitted.law, f"{source}, at {sizes} B{alone}")
+def _law(points: pd.DataFrame, times: Floats | pd.Series[float], source: str) -> tuple[Law, str]:
+    sizes = points["message_bytes"].tolist()
+    text = ", ".join(f"{size:,}" for size in dict.fromkeys(sizes))
+    alone = "; one size only, hence a constant" if len(set(sizes)) == 1 else ""
+    return fit_law(sizes, times.tolist()), f"{source}, at {text} B{alone}"
 
 
 def _bridge(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
@@ -124,8 +109,7 @@ def _bridge(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
         "elapsed time per message and receiver, with all waiting for the broker and for cores, "
         f"of {_many(sockets, 'socket')}; median"
     )
-    push, said["push"] = _law(points, points["time_s"] * sockets / lift, source)
-    laws: Laws = {"push": (push, points["path"].tolist())}
+    said["push"] = _law(points, points["time_s"] * sockets / lift, source)
     source = "log-normal sigma between sixteenths of an iteration, sizes apart; that bursts are "
     _scatter(said, "push_scatter", sigma, f"{source}long and short is in it")
     counted = points[points["bridge"].notna()]
@@ -133,8 +117,7 @@ def _bridge(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
         source = (
             "CPU time of the whole bridge per message, the pushing included: a bound from above"
         )
-        convert, said["convert"] = _law(counted, counted["bridge"], source)
-        laws["convert"] = convert, counted["path"].tolist()
+        said["convert"] = _law(counted, counted["bridge"], source)
     said["push_off_heap"] = 0, "is in push, which was measured with it"
     bursts = rows["burst_ps"][rows["burst_ps"] > 0]
     if len(bursts):
@@ -143,7 +126,7 @@ def _bridge(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
     _spread(said, rows)
     said["poll_interval"] = POLL, "short: it is woken and does not poll; waiting is in push"
     said["reaction"] = 0, "a sender waits for credit, which is in push"
-    return "vicbridge between emulated cards and RabbitMQ", said, laws
+    return "vicbridge between emulated cards and RabbitMQ", said
 
 
 def _publisher(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
@@ -159,12 +142,12 @@ def _publisher(base: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
         texts = ", ".join(f"{cpu_s * 1e6:.3g} us at {size:,} B" for cpu_s, size in costs)
         source += f"; CPU time of it {texts}"
     times = points["time_s"] / points["receivers"] * processes / slowest
-    publish, said["publish"] = _law(points, times, source)
+    said["publish"] = _law(points, times, source)
     source = f"log-normal sigma of one process, such that the slowest of {processes} scatters as "
     source += "batches do, sizes apart"
     _scatter(said, "publish_scatter", None if widths is None else sigma, source)
     _spread(said, rows)
-    return "Publisher processes on pika", said, {"publish": (publish, points["path"].tolist())}
+    return "Publisher processes on pika", said
 
 
 def _broker(_: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
@@ -173,14 +156,14 @@ def _broker(_: Card, rows: pd.DataFrame, points: pd.DataFrame) -> Made:
     times = np.minimum(points["broker"] * crowded, points["time_s"])
     source = "CPU time of the brokers per message, shared with those of the other receivers if "
     source += "there are fewer cores; at most the elapsed time"
-    service, law = _law(points, times, source)
+    law = _law(points, times, source)
     contained = "that of a broker cannot be told from its publishers'; it is in their scatter"
     said: Said = {"service": law, "read_cost": (0, "is in service, which was measured with it")}
     said["scatter"] = 0.0, contained
     counted = rows.merge(points[POINT])
     spread, _freedom = logs_apart([part.tolist() for _, part in counted.groupby(POINT)["broker"]])
     _scatter(said, "run_spread", spread, "log-normal sigma of its CPU time between iterations")
-    return "A private RabbitMQ node", said, {"service": (service, points["path"].tolist())}
+    return "A private RabbitMQ node", said
 
 
 def _spread(said: Said, rows: pd.DataFrame) -> None:
@@ -198,13 +181,13 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}{'es' if what[-1] == 's' else 's'}"
 
 
-def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Measured]) -> list[float]:
+def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Card]) -> list[float]:
     """Return the simulated seconds per message and receiver of scenarios, found as measured.
 
     Of scenarios that the cards were made of this is no prediction: it says whether the simulator
     gives back what went in.
     """
-    by_kind = {one.card.kind: one.card for one in cards}
+    by_kind = {card.kind: card for card in cards}
     trials = []
     for scenario in scenarios:
         system = scenario.system

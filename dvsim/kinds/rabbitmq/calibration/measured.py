@@ -146,7 +146,6 @@ def points_of(iterations: pd.DataFrame, runs: Runs) -> pd.DataFrame:
         rows.append((*about, *means, part["busy"].mean(), cores))
     head = [*POINT, "folder", "folders", "iterations", "receivers", "time_s", "drift", *KINDS]
     points = pd.DataFrame(rows, columns=[*head, "busy", "cores"])
-    points["path"] = np.where(points["transport"] == "tcp", "over TCP", "over cards")
     spent = points[KINDS].sum(axis=1) * points["receivers"] / (points["cores"] * points["time_s"])
     points["own"] = spent.where(points["broker"].notna())
     return points
