@@ -26,6 +26,7 @@ VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
     "replay": "Say how long a traced program takes on other networks.",
     "sweep": "Run a scenario with many values of its keys; sensitivity.",
+    "explore": "Run a scenario around its values, and open a page with sliders.",
     "validate": "Compare the model with published data, claim by claim.",
     "consistency": "Find contradictions in data, and signs of how they were made.",
     "calibrate": "Fit the numbers of a model to emulated runs or measurements.",
