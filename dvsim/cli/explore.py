@@ -18,7 +18,6 @@ from dvsim.cli.options import (
     folder_option,
     out_option,
     page_option,
-    quick_option,
     scale_option,
     seed_option,
     set_option,
@@ -77,7 +76,6 @@ NAMES = {"name", "kind", "title", "notes", "question", "source", "confidence", "
 )
 @page_option("The page: FILE.html.  [default: explore-SCENARIO.html]")
 @click.option("--no-open", "closed", is_flag=True, help="Do not open the page in a browser.")
-@quick_option
 def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
     """Run a scenario around its values, and open a page with a slider for each key.
 

@@ -24,10 +24,10 @@ def explored(path, *words):
     [
         ("h3/dv-2048", ""),
         ("h3/fdr-8", ""),
-        ("switch/zero-load", "traffic.load"),
+        ("switch/zero-load", ""),
         ("rabbit/one", "workload.rate"),
         ("irregular/data-vortex", "workload.words"),
-        ("pivotal/clients", "system.client"),
+        ("pivotal/clients", ""),
     ],
 )
 def test_the_keys_that_matter_have_sliders(scenario, expected, tmp_path, monkeypatch):
