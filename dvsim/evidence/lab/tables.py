@@ -66,23 +66,17 @@ def table_cases(path: Path, about: About, own: Mapping[str, str]) -> tuple[str, 
 
 
 def _no_table(sheet: Sheet, own: Mapping[str, str]) -> list[Fault]:
-    names = [split_heading(name)[0] for name in sheet.headings]
-    near = nearest("statistic", [name for name in names if name != "statistic"])
-    if "value" in names and near:
-        return [sheet.fault(1, near, f"'{near}' is no heading that is known", "statistic")]
+    names = {split_heading(name)[0]: name for name in sheet.headings}
+    wanted: list[str] = [*own] or ([] if _values(sheet) else [*SAMPLES])
     if "statistic" in names:
-        near = nearest("value", names)
-        return [sheet.fault(1, near or "", "there is no column 'value'", near and "value")]
-    if own:
-        hint = next(filter(None, (nearest(name, own) for name in names)), None)
-        return [sheet.fault(1, "", f"no column is one of {', '.join(own)}", hint)]
-    if not _values(sheet):
-        close = ((nearest(word, names), word) for word in SAMPLES)
-        near, meant = next(((name, word) for name, word in close if name), ("", None))
-        heading = sheet.headings[names.index(near)] if near else ""
-        said = f"there is no column of samples; it is called one of {', '.join(SAMPLES)}"
-        return [sheet.fault(1, heading, said, meant)]
-    return []
+        wanted = ["value"]
+    elif "value" in names and nearest("statistic", names):
+        wanted = ["statistic"]
+    close = ((nearest(word, names), word) for word in wanted)
+    near, meant = next(((name, word) for name, word in close if name), ("", None))
+    said = f"there is no column of samples; it is called one of {', '.join(wanted)}"
+    said = said if len(wanted) > 1 else f"there is no column '{''.join(wanted)}'"
+    return [sheet.fault(1, names.get(near or "", ""), said, meant)] if wanted else []
 
 
 def _add(faults: list[Fault], error: ScenarioError) -> None:
@@ -104,25 +98,28 @@ def _summaries(
         faults.append(sheet.fault(None, "", "has no number"))
     groups: list[Any] = list(pd.DataFrame(rows, columns=CELL).groupby("case", sort=False))
     for (label, size, metric, keys), group in groups:
-        cells = group.drop_duplicates("statistic").set_index("statistic")
-        for again in group[group.duplicated("statistic")].itertuples():
-            name, line = again.statistic, cells["line"][again.statistic]
-            said = f"{name} of the same case stands in line {line} already"
-            faults.append(sheet.fault(again.line, name, said))
+        before = group.groupby("statistic")["line"].shift().dropna()
+        for name, line, first in zip(
+            *group.loc[before.index, ["statistic", "line"]].T.to_numpy(), before, strict=True
+        ):
+            said = f"{name} of the same case stands in line {first:.0f} already"
+            faults.append(sheet.fault(int(line), name, said))
+        cells = group.drop_duplicates("statistic", keep="last").set_index("statistic")
+        lines = cells["line"].to_dict()
         values = cells["value"].to_dict()
         count = values.pop("count", None)
         for high, low in contradictions(values, cells["half"].to_dict()):
             said = f"is smaller than the {low} of the same case"
-            faults.append(sheet.fault(cells["line"][high], high, said))
+            faults.append(sheet.fault(lines[high], high, said))
         others = [name for name in values if name != "mean" and metric in own]
         for name in others[:1]:
             said = f"of a {metric} there are means only, no {name}"
-            faults.append(sheet.fault(cells["line"][name], name, said))
+            faults.append(sheet.fault(lines[name], name, said))
         transport = dict(keys).get("transport", "")
         factor = cells["factor"][next(iter(values))] if values else 1.0
         cases.append(
             Case(
-                where=f"{sheet.name}:{cells['line'].min()}",
+                where=f"{sheet.name}:{min(lines.values())}",
                 label=label,
                 keys=dict(keys),
                 message_bytes=size,
