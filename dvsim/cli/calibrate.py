@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,9 +16,7 @@ from dvsim.cli.terminal import complain, say, say_json, tell, typed_text
 from dvsim.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from dvsim.evidence.calibration.fit import Fitting
-    from dvsim.scenario.types import Card
-    from dvsim.study.table import Table
+    from dvsim.evidence.calibration.fit_text import Fitting
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
 OPTIONS = {
@@ -149,15 +145,20 @@ def calibrate(
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
     from dvsim.atomic import check_place
-    from dvsim.evidence.calibration import write_cards
+    from dvsim.evidence.calibration import Calibrated, write_cards
+    from dvsim.evidence.calibration import calibrate as calibrated
 
     check_place(out / f"{name}.toml")
-    made = _fit(card, against, name, search) if card else _measure(folders, against, name)
-    paths = dict(zip(made.cards, write_cards(list(made.cards.values()), out), strict=True))
+    made: Fitting | Calibrated
+    if card:
+        made = _fit(card, against, name, search)
+    else:
+        made = calibrated(folders, name, typed_text(), [Path(folder) for folder in against])
+    paths = dict(zip(made.made, write_cards(list(made.made.values()), out), strict=True))
     if as_json:
         from dvsim.table.reply import Reply
 
-        say_json(Reply.of(**made.content(list(paths.values()))))
+        say_json(Reply.of(cards={role: str(p) for role, p in paths.items()}, **made.facts()))
         return
     tell(made.lines(), indent=2)
     say("")
@@ -167,27 +168,8 @@ def calibrate(
     say(f"use: dvsim run SCENARIO {' '.join(words)}")
 
 
-class _Made(NamedTuple):
-    cards: Mapping[str, Card]
-    lines: Callable[[], Iterator[str | Table]]
-    content: Callable[[Sequence[Path]], dict[str, Any]]
-
-
-def _measure(folders: tuple[Path, ...], against: tuple[str, ...], name: str) -> _Made:
-    from dvsim.evidence.calibration import calibrate as calibrated
-
-    result = calibrated(folders, name, typed_text(), [Path(folder) for folder in against])
-
-    def content(paths: Sequence[Path]) -> dict[str, Any]:
-        cards = dict(zip(result.made, map(str, paths), strict=True))
-        return {"cards": cards, "measured": result.table()}
-
-    return _Made(result.made, result.lines, content)
-
-
-def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any]) -> _Made:
+def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any]) -> Fitting:
     from dvsim.evidence.calibration.fit import Fit, How
-    from dvsim.evidence.calibration.fit_text import fit_lines
     from dvsim.evidence.calibration.target import Data
     from dvsim.pool import lasting
     from dvsim.study.arguments import check_asked
@@ -214,33 +196,4 @@ def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any])
     )
     check_asked(seed=how.seed, replications=how.replications, scale=how.scale, workers=how.workers)
     with lasting():
-        fitting = execute(fit, Runs(how.seed, None, workers=how.workers))
-    made = {fitting.target.role: fitting.card}
-    return _Made(made, partial(fit_lines, fitting), partial(_fitting_facts, fitting))
-
-
-def _fitting_facts(fitting: Fitting, paths: Sequence[Path]) -> dict[str, Any]:
-    from dvsim.table.reply import records
-
-    target, table = fitting.target, fitting.uncertain.predicted
-    held_out, asked = (table.index.isin(places) for places in (target.held_out, target.predict))
-    table = table.assign(case=[target.cases[at].name for at in table.index], held_out=held_out)
-    known = ["measured", "value", "low", "high"]
-    return {
-        "cards": {fitting.card.kind: str(paths[0])},
-        "fitted": target.names(target.fit),
-        "held_out": target.names(target.held_out),
-        "evaluations": fitting.outcome.evaluations,
-        "losses": [end.loss for end in fitting.outcome.ends],
-        "known": {
-            knob.name: fitted._asdict() | {"low": math.exp(ends.low), "high": math.exp(ends.high)}
-            for knob, fitted, ends in zip(
-                fitting.knobs, fitting.known, fitting.uncertain.parameters, strict=True
-            )
-        },
-        "errors": dict(fitting.errors),
-        "predicted": records(table[~asked][["case", "statistic", "held_out", *known]]),
-        "predictions": records(table[asked][["case", *known[1:]]]),
-        "statistics": list(fitting.statistics),
-        "questions": list(fitting.questions),
-    }
+        return execute(fit, Runs(how.seed, None, workers=how.workers))

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from dvsim.study.number_text import MISSING, number_text, ratio_text
+from dvsim.study.number_text import MISSING, four_digits, number_text, ratio_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dvsim.table.estimate import Change
 
 GAP = 2  # blanks between columns
@@ -144,6 +146,19 @@ class Table:
         """What the download of the table holds."""
         rows = self.csv_rows or [[cell.csv for cell in row] for row in self.cells]
         return csv_text(self.csv_head or self.head, rows)
+
+
+def frame_table(frame: pd.DataFrame) -> Table:
+    """Return a frame as a table, its numbers with four digits."""
+
+    def text(cell: object) -> str:
+        if isinstance(cell, float):
+            return "-" if math.isnan(cell) else four_digits(cell)
+        return str(cell)
+
+    rows = [list(map(text, row)) for row in frame.itertuples(index=False)]
+    right = [place for place, name in enumerate(frame) if frame[name].dtype.kind in "iuf"]
+    return Table([*map(str, frame)], rows, right)
 
 
 def table_of(name: str, caption: str, rows: Sequence[Mapping[str, str]]) -> Table:

@@ -88,7 +88,7 @@ def test_a_broker_has_its_cpu_time_of_both_paths(over_cards, over_tcp):
 
 def test_the_simulator_gives_back_what_was_measured(simulated):
     for found in simulated:
-        for point in found.table():
+        for point in found.facts()["measured"]:
             assert point["simulated_s"] == pytest.approx(point["time_s"], rel=0.08), point
 
 
@@ -133,7 +133,7 @@ def test_brokers_of_somebody_else_give_no_card():
     runs = {Path("runs/a"): replace(run, values=run.values[run.values["component"] != "broker"])}
     made = cards(runs)
     assert [one.kind for one in made] == ["bridge"]
-    (point,) = beside_simulated(iterations_of(runs), runs, made).table()
+    (point,) = beside_simulated(iterations_of(runs), runs, made).facts()["measured"]
     assert point["own"] is None
     assert point["broker"] is None
 

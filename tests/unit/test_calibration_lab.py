@@ -76,13 +76,14 @@ def test_the_parameters_come_back_within_their_intervals(fitted):
 def test_held_out_sizes_are_named_and_predicted_with_intervals(fitted):
     found, _ = fitted
     assert found["held_out"] == "a:700,5000; b:700,5000"
-    held = [one for one in found["predicted"] if one["held_out"]]
+    held = [one for one in found["predicted"] if one["split"] == "held out"]
     assert [one["case"] for one in held] == [
         f"rate, {size} B, {label}" for size in ("700", "5,000") for label in "ab"
     ]
     for one in held:
         assert one["low"] < one["measured"] < one["high"] < 1.6 * one["low"]
-    assert found["errors"]["held out"]["after"] < 0.5 * found["errors"]["held out"]["before"]
+    (errors,) = [one for one in found["errors"] if one["split"] == "held out"]
+    assert errors["after"] < 0.5 * errors["before"]
 
 
 def test_the_card_says_what_it_was_fitted_to(fitted, lab):
@@ -255,7 +256,7 @@ def test_cards_of_messaging_over_hosts_are_fitted_too(tmp_path, card, parameter,
     found = Told(result.stdout).facts
     ends = found["known"][parameter]
     assert 0.9 * ends["low"] < knob.start * truth < 1.1 * ends["high"]
-    (held,) = [one for one in found["predicted"] if one["held_out"]]
+    (held,) = [one for one in found["predicted"] if one["split"] == "held out"]
     assert held["value"] == pytest.approx(held["measured"], rel=0.1)
 
 

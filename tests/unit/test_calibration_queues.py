@@ -57,7 +57,7 @@ def test_cards_of_two_sizes_give_these_back_and_predict_the_one_between(folder):
     assert serial == pytest.approx((200 + 12 * 4.096) * 1e6, rel=0.01)
     text = "\n".join(plain_lines(found.lines()))
     assert (text.count("emu, fitted"), text.count("emu, held out")) == (4, 2)
-    assert len(found.table()) == 6 + 2  # published
+    assert len(found.facts()["measured"]) == 6 + 2  # published
 
 
 def test_the_published_runs_are_those_of_the_claims():

@@ -5,7 +5,7 @@ rows.py       measured beside simulated statistics, the distance between them, a
 knobs.py      the numbers of a card that a search may turn, as logarithms
 search.py     a search from several starts, by Nelder-Mead, and how well it knows its end
 uncertain.py  intervals of the parameters, and of what is predicted
-fit.py        from a card to a fitted one; fit_text.py as text
+fit.py        from a card to a fitted one; fit_text.py as text and JSON
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from dvsim.errors import Advice, Argument, ScenarioError
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import format_value
-from dvsim.study.number_text import four_digits
 from dvsim.study.store import load_result
-from dvsim.study.table import Table
+from dvsim.study.table import Table, frame_table
 from dvsim.table.reply import records
 
 EMULATE = Advice("run its scenario with ", Argument("backend"), " emu")
@@ -49,22 +48,16 @@ class Calibrated:
     def lines(self) -> Iterator[str | Table]:
         """Yield what was measured, what the simulator makes of the cards, and the cards."""
         yield self.about
-        texts = [
-            [four_digits(cell) if isinstance(cell, float) else str(cell) for cell in row]
-            for row in self.rows.itertuples(index=False)
-        ]
-        keys = [self.rows[name].dtype == object for name in self.rows]
-        right = [place for place, key in enumerate(keys) if not key]
-        yield Table([*map(str, self.rows)], texts, right)
+        yield frame_table(self.rows)
         for card in self.made.values():
             yield f"{card.name}: {card.title}"
             for name, known in card.parameters.items():
                 value = format_value(known.value, known.dimension)
                 yield f"  {name:<16} {value}  ({known.confidence})"
 
-    def table(self) -> list[dict[str, Any]]:
+    def facts(self) -> dict[str, Any]:
         """Return what was measured as JSON types."""
-        return records(self.rows)
+        return {"measured": records(self.rows)}
 
 
 def calibrate(

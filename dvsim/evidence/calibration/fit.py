@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ import pandas as pd
 
 from dvsim.contract.load import load_card
 from dvsim.errors import Argument, ScenarioError
+from dvsim.evidence.affine import short
+from dvsim.evidence.calibration.fit_text import Fitting
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import (
     headlines,
@@ -21,9 +23,9 @@ from dvsim.evidence.calibration.rows import (
     simulated_rows,
     trials_of,
 )
-from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, search
+from dvsim.evidence.calibration.search import STEP, known, search
 from dvsim.evidence.calibration.target import Data, Target, target_of
-from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
+from dvsim.evidence.calibration.uncertain import uncertain
 from dvsim.evidence.lab.judge import unit_questions
 from dvsim.evidence.statistics import Floats
 from dvsim.scenario.bounds import SEED
@@ -50,29 +52,6 @@ class How:
     scale: float = 0.1
     seed: int = 1
     workers: int = 1
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """A card that was fitted, and what is known of it."""
-
-    # base, card: before and after
-    base: Card
-    card: Card
-    # knobs, outcome, known, uncertain: what was turned, where that has led, how well it is known,
-    # how far it can be off
-    knobs: tuple[Knob, ...]
-    outcome: Outcome
-    known: tuple[Known, ...]
-    uncertain: Uncertain
-    target: Target
-    # mean absolute log errors by ``fitted`` and ``held out``, with draws that the search has not
-    # seen: before, after; of the means alone, which are all that the rival, latency and bytes over
-    # a rate, predicts: means_before, means_after, means_naive, None without means that it could be
-    # fitted to; columns: how many means there are
-    errors: Mapping[str, Mapping[str, Any]]
-    statistics: tuple[str, ...]  # what was fitted of each case: ``mean``, ``50%`` …
-    questions: tuple[str, ...]  # what is to be looked at before the fit is believed
 
 
 class Fit(Design[Trial, Fitting]):
@@ -138,22 +117,43 @@ class Fit(Design[Trial, Fitting]):
         slopes = _slopes(result.best.at, stepped)
         known_to = (result.best.at, (low, high), slopes, new, target.fit)
         doubt = uncertain(*known_to, how.replications, how.seed)
-        errors = {
-            split: _errors(_of(old, places), _of(new, places), _of(new, target.fit), target)
+        errors = pd.DataFrame(
+            {"split": split}
+            | _errors(_of(old, places), _of(new, places), _of(new, target.fit), target)
             for split, places in (("fitted", target.fit), ("held out", target.held_out))
             if places
-        }
+        )
+        splits = [(target.held_out, "held out"), (target.predict, "predicted")]
+        cases = doubt.predicted.assign(split="fitted")
+        for places, split in splits:
+            cases.loc[cases.index.isin(places), "split"] = split
+        cases.insert(0, "case", [target.cases[at].name for at in cases.index])
+        cases["holds"] = (
+            cases["holds"].map({True: "yes", False: "no"}).mask(cases["measured"].isna(), "-")
+        )
         statistics = tuple(_of(new, target.fit)["statistic"].unique().tolist())
-        search_text = f"local search from {how.starts} starts; {self.command}"
-        source = f"least mean log error of {', '.join(statistics)}, {search_text}"
         firsts = headlines(_of(old, target.fit | target.held_out))
         metrics = [target.cases[place].case.metric for place in firsts["place"]]
-        questions = unit_questions(zip(metrics, firsts["log_error"].tolist(), strict=True))
-        fitted = _with_sources(fitted, knobs, doubt, target, source)
+        questions = [*unit_questions(zip(metrics, firsts["log_error"].tolist(), strict=True))]
+        parameters = pd.DataFrame(certain, index=[knob.name for knob in knobs]).assign(
+            before=[knob.start for knob in knobs],
+            after=[short(value) for value in values],
+            low=[math.exp(ends.low) for ends in doubt.parameters],
+            high=[math.exp(ends.high) for ends in doubt.parameters],
+            open=[ends.open for ends in doubt.parameters],
+            weak=[one.weak for one in certain],
+        )
+        parameters["ratio"] = parameters["ratio"].astype(float)
+        source = (
+            f"least mean log error of {', '.join(statistics)}, local search from {how.starts} "
+            f"starts; {self.command}"
+        )
+        fitted = _with_sources(fitted, knobs, parameters, target, source)
         title = f"{card.title}; fitted again"
         fitted = replace(fitted, name=f"{self.name}-{card.kind}", title=title)
-        found = (tuple(knobs), result, tuple(certain), doubt, target, errors)
-        return Fitting(card, fitted, *found, statistics, tuple(questions))
+        known_of = (knobs, parameters, doubt.misfit, cases)
+        made = {target.role: fitted}
+        return Fitting(card, made, target, result, *known_of, errors, statistics, questions)
 
     def loss(self, at: Floats) -> Plan[Trial, float]:
         """Ask for the fitted cases at the logarithms of the parameters, unless that was done."""
@@ -203,7 +203,7 @@ def _slopes(best: Floats, stepped: Sequence[pd.DataFrame]) -> dict[tuple[int, st
 
 
 def _with_sources(
-    card: Card, knobs: Sequence[Knob], doubt: Uncertain, target: Target, source: str
+    card: Card, knobs: Sequence[Knob], found: pd.DataFrame, target: Target, source: str
 ) -> Card:
     parameters = dict(card.parameters)
     fitted = "; ".join(
@@ -212,13 +212,14 @@ def _with_sources(
         for data, places in target.by_file(target.fit)
     )
     stated = {text for data, _ in target.by_file(target.fit) if (text := data.about.source)}
-    for name in dict.fromkeys(knob.parameter for knob in knobs):
-        ranges_text = ", ".join(
-            f"{knob.name} {knob.range_text(card, ends)}"
-            for knob, ends in zip(knobs, doubt.parameters, strict=True)
-            if knob.parameter == name
-        )
-        parts = ["; ".join(sorted(stated)), f"95 %: {ranges_text}", source]
+    ranges: dict[str, list[str]] = {}
+    ends: list[Any] = found[["low", "high", "open"]].to_numpy().tolist()
+    for knob, (low, high, open_) in zip(knobs, ends, strict=True):
+        text = " to ".join(knob.text(card, short(end)) for end in (low, high))
+        text = f"{knob.name} {text}{' (left to the bounds)' * open_}"
+        ranges.setdefault(knob.parameter, []).append(text)
+    for name, texts in ranges.items():
+        parts = ["; ".join(sorted(stated)), f"95 %: {', '.join(texts)}", source]
         text = "; ".join(part for part in parts if part)
         parameters[name] = replace(parameters[name], fitted=fitted, source=text)
     return replace(card, parameters=parameters)

@@ -1,95 +1,98 @@
-"""A fitted card as text: before and after, how well it is known, what it predicts."""
+"""A fitted card, and what is known of it: as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dvsim.evidence.affine import short
-from dvsim.evidence.calibration.fit import Fitting
-from dvsim.evidence.calibration.uncertain import DRAWS
-from dvsim.evidence.lab.data import shown
-from dvsim.sheets.headings import METRICS
-from dvsim.study.number_text import four_digits
-from dvsim.study.table import Table
+from dvsim.evidence.calibration.knobs import Knob
+from dvsim.evidence.calibration.search import Outcome
+from dvsim.evidence.calibration.target import Target
+from dvsim.scenario.types import Card
+from dvsim.study.table import Table, frame_table
+from dvsim.table.reply import records
 
 
-def fit_lines(fitting: Fitting) -> Iterator[str | Table]:
-    """Yield what was found as text."""
-    target, outcome = fitting.target, fitting.outcome
-    files = " and ".join(data.path.name for data, _ in target.by_file(target.fit))
-    head = f"{fitting.card.name}: {fitting.base.name} fitted to {target.names(target.fit)} B"
-    yield f"{head} of {files}; {outcome.evaluations} evaluations, {len(outcome.ends)} starts"
-    yield from (f"  {question}" for question in fitting.questions)
-    yield f"  fitted of each case: {', '.join(fitting.statistics)}"
-    yield f"  held out: {target.names(target.held_out) + ' B' if target.held_out else 'nothing'}"
-    if target.missing:
-        name, reason = target.missing[0]
-        more = len(target.missing) - 1
-        yield f"  not used: {name}{f' and {more} more' if more else ''}: {reason}"
-    losses = ", ".join(f"{end.loss:.4f}" for end in outcome.ends)
-    near = f"{len(outcome.near)} of {len(outcome.ends)} within 5 % of the least"
-    yield f"  losses of the starts: {losses}; {near}"
-    yield from _parameters(fitting)
-    heads = ("log errors", "before", "after", "means before", "after", "naive")
-    rows = []
-    for split, error in fitting.errors.items():
-        texts = ("-" if value is None else f"{value:.3f}" for value in [*error.values()][:-1])
-        rows.append((f"{split}, {error['columns']} columns", *texts))
-    yield Table(heads, rows, range(1, len(heads)))
-    yield "  naive: a latency and bytes over a rate, fitted to the same means"
-    yield from _predictions(fitting)
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """A card that was fitted, and what is known of it.
 
+    Attributes:
+        base, made: The card before, and after, by its role.
+        target, outcome: What it was fitted to, and where the search has led.
+        knobs: What was turned.
+        parameters: A row for each of them by name: before and after; its 95 % interval low and
+            high, open if that is but the bounds; and how well it is known: see `known`.
+        misfit: See `dvsim.evidence.calibration.uncertain.Uncertain`.
+        cases: What the fit says of one more run of each case, in 1/s or s: case, statistic, split
+            (fitted, held out, predicted: nobody has measured it), measured, value with its 95 %
+            interval low and high, holds: measured is within.
+        errors: Mean absolute log errors by split, with draws that the search has not seen: before,
+            after; of the means alone, which are all that the rival, latency and bytes over a rate,
+            predicts: means_before, means_after, means_naive, none without means that it could be
+            fitted to; columns: how many means there are.
+        statistics: What was fitted of each case: ``mean``, ``50%`` …
+        questions: What is to be looked at before the fit is believed.
+    """
 
-def _parameters(fitting: Fitting) -> Iterator[str | Table]:
-    head = ("parameter", "before", "after", "95 %", "/1.2", "x1.2", "starts", "")
-    rows = []
-    values = np.exp(fitting.outcome.best.at)
-    ranges = fitting.uncertain.parameters
-    for knob, value, ends, item in zip(fitting.knobs, values, ranges, fitting.known, strict=True):
-        before, after = (knob.text(fitting.base, number) for number in (knob.start, short(value)))
-        text = "left open" if ends.open else knob.range_text(fitting.base, ends)
-        starts = "-" if item.ratio is None else f"{item.ratio:.2f}"
-        weak = "hardly determined" if item.weak else ""
-        moved = (f"{loss:.2f}" for loss in (item.down, item.up))
-        rows.append((knob.name, before, after, text, *moved, starts, weak))
-    yield Table(head, rows, range(1, len(head) - 1))
-    yield "  /1.2, x1.2: loss with this one moved, over the least; starts: largest over smallest"
-    misfit = fitting.uncertain.misfit
-    if misfit is None:
-        yield "  as many parameters as fitted cases: what the model is off by cannot be seen"
-    elif misfit > 0:
-        beyond = f"{np.expm1(misfit):.1%} beyond chance, which the intervals have in them"
-        yield f"  the fitted cases are off by {beyond}"
+    base: Card
+    made: Mapping[str, Card]
+    target: Target
+    outcome: Outcome
+    knobs: Sequence[Knob]
+    parameters: pd.DataFrame
+    misfit: float | None
+    cases: pd.DataFrame
+    errors: pd.DataFrame
+    statistics: Sequence[str]
+    questions: Sequence[str]
 
+    def facts(self) -> dict[str, Any]:
+        """Return what was found as JSON types."""
+        known = ["case", "statistic", "split", "measured", "value", "low", "high"]
+        asked = self.cases["split"] == "predicted"
+        return {
+            "fitted": self.target.names(self.target.fit),
+            "held_out": self.target.names(self.target.held_out),
+            "evaluations": self.outcome.evaluations,
+            "losses": [end.loss for end in self.outcome.ends],
+            "known": dict(zip(self.parameters.index, records(self.parameters), strict=True)),
+            "errors": records(self.errors),
+            "predicted": records(self.cases[~asked][known]),
+            "predictions": records(self.cases[asked][known]),
+            "statistics": list(self.statistics),
+            "questions": list(self.questions),
+        }
 
-def _predictions(fitting: Fitting) -> Iterator[str | Table]:
-    target, predicted = fitting.target, fitting.uncertain.predicted
-    held_out = predicted[predicted.index.isin(target.held_out)]
-    asked = predicted[predicted.index.isin(target.predict)]
-    if len(held_out):
-        within = f"{held_out['holds'].sum()} of {len(held_out)} within the 95 % interval of one run"
-        yield f"  held out and predicted: {within}"
-    rows = []
-    table: list[Any] = list(pd.concat([held_out, asked]).itertuples())
-    for row in sorted(table, key=lambda row: (target.cases[row.Index].size, row.Index)):
-        case = target.cases[row.Index]
-        factor, unit = shown(METRICS[case.case.metric])
-        name = f"{case.name}, {row.statistic}{', us' * (unit == 'us')}"
-        value, low, high = (four_digits(one / factor) for one in (row.value, row.low, row.high))
-        measured, error, outside = "-", "", ""
-        if row.Index not in target.predict:
-            measured = four_digits(row.measured / factor)
-            error, outside = f"{row.value / row.measured - 1:+.1%}", "outside" * (not row.holds)
-        rows.append((name, measured, value, f"{low} to {high}", error, outside))
-    head = ("", "measured", "predicted", "95 %", "error", "")
-    if rows:
-        yield Table(head, rows, range(1, len(head) - 1))
-    if len(asked):
-        yield (
-            f"  95 %: of one more run; a parametric bootstrap, {DRAWS:,} fits of measurements that "
-            "might have been, so the parameters' uncertainty is in it"
-        )
+    def lines(self) -> Iterator[str | Table]:
+        """Yield what was found as text."""
+        target, outcome = self.target, self.outcome
+        (card,) = self.made.values()
+        files = " and ".join(data.path.name for data, _ in target.by_file(target.fit))
+        head = f"{card.name}: {self.base.name} fitted to {target.names(target.fit)} B of {files}"
+        yield f"{head}; {outcome.evaluations} evaluations, {len(outcome.ends)} starts"
+        yield from (f"  {question}" for question in self.questions)
+        yield f"  fitted of each case: {', '.join(self.statistics)}"
+        for name, reason in target.missing[:1]:
+            yield f"  {len(target.missing)} not used, such as {name}: {reason}"
+        losses = ", ".join(f"{end.loss:.4f}" for end in outcome.ends)
+        near = f"{len(outcome.near)} of {len(outcome.ends)} within 5 % of the least"
+        yield f"  losses of the starts: {losses}; {near}"
+        told: Any = self.parameters.astype(object)
+        for knob in self.knobs:
+            for name in ("before", "after", "low", "high"):
+                told.loc[knob.name, name] = knob.text(self.base, short(told.loc[knob.name, name]))
+        yield frame_table(told.reset_index(names="parameter"))
+        if self.misfit is None:
+            yield "  as many parameters as fitted cases: what the model is off by cannot be seen"
+        elif self.misfit > 0:
+            yield f"  the fitted cases are off by {np.expm1(self.misfit):.1%} beyond chance"
+        yield frame_table(self.errors)
+        told = self.cases[self.cases["split"] != "fitted"]
+        if len(told):
+            yield frame_table(told)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from dvsim.errors import Argument, ScenarioError, nearest
 from dvsim.evidence.affine import short
-from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
 from dvsim.scenario.card_kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
@@ -34,11 +33,6 @@ class Knob(NamedTuple):
     def name(self) -> str:
         """``push.per_byte``, ``threads``."""
         return f"{self.parameter}.{self.part}" if self.part else self.parameter
-
-    def range_text(self, card: Card, ends: Range) -> str:
-        """Return a range of logarithms with units."""
-        low, high = (self.text(card, short(math.exp(end))) for end in ends[:2])
-        return f"{low} to {high}{' (left to the bounds)' if ends.open else ''}"
 
     def text(self, card: Card, value: float) -> str:
         """Return a value with its unit."""
