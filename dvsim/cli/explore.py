@@ -121,7 +121,12 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
         since = time.monotonic()
         screened = run(ready, out=None, sweeps=None, workers=workers, progress=True)
         each = max(each, (time.monotonic() - since) / len(alone)) * SLOWER
-        effects = _effects(first, screened, [key for key, _ in alone])
+        effects = dict.fromkeys(tried, 0.0)
+        for (key, text), effect in zip(alone, _effects(first, screened, len(alone)), strict=True):
+            effects[key] = max(effects[key], effect or 0.0)
+            if effect is None:
+                keys[key].remove(text)
+        effects = dict(sorted(effects.items(), key=lambda item: -item[1]))
         for key in list(effects)[:MOST_KEYS]:
             complain(f"{key} changes {first.drawn[0]} by up to {math.exp(effects[key]):.3g} times")
         if len(tried) < len(keys):
@@ -154,7 +159,7 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
         raise PointsFailed(f"all points failed: {swept.failed['error'].iloc[0]}")
 
 
-def _candidates(scenario: Spec) -> Iterator[tuple[str, Sequence[str]]]:
+def _candidates(scenario: Spec) -> Iterator[tuple[str, list[str]]]:
     """Yield the keys that are numbers, with the texts of their values times `FACTORS`."""
     from dvsim.scenario.render import to_toml
     from dvsim.study.sweeps.grid import number_of, text_of
@@ -193,11 +198,11 @@ def _point(values: Mapping[str, str]) -> Point:
     return Point(tuple(values.items()))
 
 
-def _effects(first: Result, screened: Result, tried: Sequence[str]) -> dict[str, float]:
-    """Return by how much each key changes the logarithm of the first result, the largest first.
+def _effects(first: Result, screened: Result, points: int) -> Iterator[float | None]:
+    """Yield by how much each point changes the logarithm of the first result; None if it failed.
 
-    `tried` has the key of each point. Of each there are as many rows as of `first`, which has all
-    values as they are (a scenario may vary keys itself), and one if it failed.
+    Of each there are as many rows as of `first`, which has all values as they are (a scenario may
+    vary keys itself), and one if it failed.
     """
     import numpy as np
 
@@ -206,18 +211,16 @@ def _effects(first: Result, screened: Result, tried: Sequence[str]) -> dict[str,
         for one in (first, screened)
     )
     own, begun = len(first.sides["points"]), 0
-    effects = dict.fromkeys(tried, 0.0)
-    for key in tried:
+    for _ in range(points):
         if screened.sides["points"]["error"].iloc[begun]:
             begun += 1
+            yield None
             continue
         changed = values.reindex(range(begun, begun + own)).to_numpy()
         begun += own
         with np.errstate(all="ignore"):
             ratio = np.abs(np.log(changed / base.reindex(range(own)).to_numpy()))
-        if np.isfinite(ratio).any():
-            effects[key] = max(effects[key], float(ratio[np.isfinite(ratio)].mean()))
-    return dict(sorted(effects.items(), key=lambda item: -item[1]))
+        yield float(ratio[np.isfinite(ratio)].mean()) if np.isfinite(ratio).any() else 0.0
 
 
 def _values(key: str, texts: Sequence[str]) -> str:

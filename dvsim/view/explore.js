@@ -7,10 +7,15 @@
     made.append(...inside);
     return made;
   };
-  const spread = (values) => {
+  const spread = (values, times = 50) => {
     const above = values.filter((value) => value !== null);
     const [low, high] = [Math.min(...above), Math.max(...above)];
-    return low > 0 && high >= 50 * low ? { type: "log" } : { zero: false };
+    return low > 0 && high >= times * low ? { type: "log" } : { zero: false };
+  };
+  const ticks = ({ values, texts }) => {
+    if (values.length > 12) return {};
+    const text = Object.fromEntries(values.map((value, at) => [value, texts[at]]));
+    return { values, labelExpr: `${JSON.stringify(text)}[datum.value]`, labelOverlap: "greedy", labelSeparation: 6 };
   };
   const start = (root) => {
     const data = JSON.parse(root.querySelector("script").textContent);
@@ -82,7 +87,7 @@
       return {
         data: { name: "rows", values: rows() }, width: "container", height: 380, config: data.config,
         encoding: { x: axis.numeric
-          ? { field: "x", type: "quantitative", title: chosen.x, scale: spread(axis.values) }
+          ? { field: "x", type: "quantitative", title: chosen.x, scale: { ...spread(axis.values, 10), nice: false, padding: 12 }, axis: ticks(axis) }
           : { field: "x", type: "nominal", title: chosen.x, sort: axis.texts } },
         layer: [
           ...(joined ? [{ transform: [...lower, kept], mark: { type: "area", opacity: 0.2 }, encoding: banded }] : []),
