@@ -164,7 +164,7 @@ def test_many_samples_are_read_in_blocks(tmp_path):
         ("", "a.csv: is empty"),
         ("rate (msg/s)\n", "a.csv: has no rows"),
         ("rate (msg/s),run\nNaN,1\n-,1\n", "a.csv: rate (msg/s): has no samples"),
-        ("rat (msg/s)\n1\n", "a.csv:1: rat (msg/s): there is no column of samples"),
+        ("rat (msg/s)\n1\n", "a.csv:1: rat (msg/s): no column is one of rate, latency"),
         ("rate\n1\n", "a.csv:1: rate: its unit is nowhere stated"),
         ("rate (mgs/s)\n1\n", "did you mean 'msgs/s'?"),
         ("rate (msg/s)\n1\n\n-2\n", "a.csv:4: rate (msg/s): is negative: -2"),

@@ -74,9 +74,10 @@ def _no_table(sheet: Sheet, own: Mapping[str, str]) -> list[Fault]:
         wanted = ["statistic"]
     close = ((nearest(word, names), word) for word in wanted)
     near, meant = next(((name, word) for name, word in close if name), ("", None))
-    said = f"there is no column of samples; it is called one of {', '.join(wanted)}"
+    said = f"no column is one of {', '.join(wanted)}"
     said = said if len(wanted) > 1 else f"there is no column '{''.join(wanted)}'"
-    return [sheet.fault(1, names.get(near or "", ""), said, meant)] if wanted else []
+    heading = "" if wanted == [*own] else names.get(near or "", "")
+    return [sheet.fault(1, heading, said, meant)] if wanted else []
 
 
 def _add(faults: list[Fault], error: ScenarioError) -> None:
