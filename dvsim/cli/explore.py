@@ -131,7 +131,7 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
             complain(f"{key} changes {first.drawn[0]} by up to {math.exp(effects[key]):.3g} times")
         if len(tried) < len(keys):
             complain(f"{len(keys) - len(tried)} more keys were not tried; --budget gives more time")
-        order = [key for key, effect in effects.items() if effect > LEAST][:MOST_KEYS]
+        order = [key for key in effects if effects[key] > LEAST and len(keys[key]) > 1][:MOST_KEYS]
         while len(order) > 1 and 3 ** len(order) * each > given["budget"]:
             order.pop()
         if not order:

@@ -38,7 +38,7 @@ def test_the_keys_that_matter_have_sliders(scenario, expected, tmp_path, monkeyp
         for own in re.findall(r'<script type="application/json">(.*?)</script>', page)
         if '"keys"' in own
     )
-    varied = [key for key in points if "." in key and points[key].nunique() >= 3]
+    varied = [key for key in points if "." in key and points[key].nunique() > 1]
     assert any(key.startswith(expected) for key in varied)
     assert {key.rpartition(".")[2] for key in varied} <= set(drawn)
 
