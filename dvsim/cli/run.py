@@ -148,7 +148,7 @@ def _print(results: Sequence[Result], *, verbose: bool) -> None:
 
 def _answer_first(study: Result, lines: Iterator[str | Table]) -> Iterator[str | Table]:
     from dvsim.view.axes import Sweep
-    from dvsim.view.study_sentences import saturation_sentence
+    from dvsim.view.saturation import saturation_sentence
 
     yield next(lines)
     yield from wrapped(saturation_sentence(Sweep(study)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,10 +11,13 @@ from dvsim.errors import DvsimError
 from dvsim.evidence.text import columns_table
 from dvsim.study.changes import changes_of, titled
 from dvsim.study.changes import title_of as title_of_scenario
+from dvsim.study.emulated_text import made_text
 from dvsim.study.number_text import joined
 from dvsim.study.table import Table, number
+from dvsim.study.transports import contest_text, contests
 from dvsim.study.whatif import answers
-from dvsim.table.result import Result
+from dvsim.table.result import Result, flow_text
+from dvsim.table.stages import busiest
 from dvsim.view.axes import Sweep
 from dvsim.view.basis import (
     cards_table,
@@ -36,9 +40,10 @@ from dvsim.view.blocks import (
     tables,
     under,
 )
-from dvsim.view.curves import curve_figures, stage_figures
+from dvsim.view.curves import bottlenecks_text, curve_figures, stage_figures
 from dvsim.view.figure import Figure
 from dvsim.view.groups import Group, grouped, paths_of, size_text
+from dvsim.view.metrics import metric_text, name_of
 from dvsim.view.pipeline import lanes_of, lanes_of_study, pipeline_figure
 from dvsim.view.published import rows_as_printed, statistics_table
 from dvsim.view.recorded import Shape, recording
@@ -49,16 +54,18 @@ from dvsim.view.run_figures import (
     rate_figure,
     scaling_figures,
 )
-from dvsim.view.run_sentences import MOST_SIZES, claims_sentences, sentences
 from dvsim.view.run_tables import emulated_table, fabric_lines, named, rates_table, stages_table
+from dvsim.view.saturation import saturation_sentence
 from dvsim.view.spread import spread_figures
-from dvsim.view.study_sentences import answer as study_answer
 from dvsim.view.study_tables import points_table, settings_table
+from dvsim.view.sweep_page import largest, settled_sentence
 from dvsim.view.whatif import all_answer, answer_blocks, answers_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
 
+MOST_SIZES = 6  # that the title names
+SHORT = 0.5  # share of the published samples below which that is said
 MOST_OPEN = 12  # rows of a table of rates that is not folded
 MOST_POINTS = 24  # rows of a table of points that is not folded
 LOOPS = {
@@ -334,6 +341,25 @@ def study_section(study: Result, name: str, *, headed: bool = True) -> Section:
     return Section(name, _title(study), blocks, headed)
 
 
+def study_answer(sweep: Sweep) -> list[str]:
+    """Say what a study found, the answer first; every number is in its tables too."""
+    study = sweep.study
+    single = "; ".join(
+        f"{name_of(study, metric)} {metric_text(study, metric, mark.value, mark.half)}"
+        for metric in study.drawn[:3]
+        for mark in (sweep.marks(sweep.groups[0], metric) if sweep.count == 1 else [])
+    )
+    found = saturation_sentence(sweep) or largest(study, settled=True)
+    said = [found or f"{single[:1].upper()}{single[1:]}." * bool(single)]
+    said.append(bottlenecks_text(sweep) if "stages" in sweep.tables else settled_sentence(sweep))
+    if "stages" not in sweep.tables and (errors := study.flow_errors()):
+        text = flow_text(errors, sweep.count)
+        said.append(
+            f"{text[0].upper()}{text[1:]}. Replications are equal there and give no interval."
+        )
+    return [text for text in said if text]
+
+
 def _title(study: Result) -> str:
     return title_of_scenario(study.scenario) or titled(study.scenario)
 
@@ -347,3 +373,71 @@ def _recorded(study: Result, name: str) -> list[Block]:
     if made is None:
         return []
     return [made, Text(made.label), Fold("Deflections", [made.deflections])]
+
+
+def sentences(groups: Sequence[Group], validation: Validation | None) -> list[str]:
+    """Say what the page shows of runs; the first one is the answer."""
+    runs = [entry.run for group in groups for entry in group.entries]
+    rivals = contests(runs)
+    stages = Counter(stage.text for run in runs if (stage := busiest(run.values)) is not None)
+    limits = ", ".join(f"{stage} at {times}" for stage, times in stages.most_common())
+    made = {made_text(run.manifest.emulated): None for run in runs if run.manifest.emulated}
+    compared = validation is not None and validation.judged
+    return [
+        *([contest_text(rivals)] if rivals else []),
+        *([f"{runs[0].answer}."] if len(runs) == 1 else []),
+        *([f"Busiest stage, by runs: {limits}."] if len(runs) > 1 and limits else []),
+        *verdict_sentences(validation),
+        *claims_sentences(validation),
+        *(f"{text[0].upper()}{text[1:]}; rates are those of that machine." for text in made),
+        *([] if compared else ["Nothing was compared with published data."]),
+    ]
+
+
+def verdict_sentences(validation: Validation | None) -> list[str]:
+    """Count the columns that pass, fitted and held out apart."""
+    if validation is None or not validation.judged:
+        return []
+    columns = validation.printed()
+    passed = columns["passed"].sum()
+    parts = []
+    for split, text in (("fitted", "fitted to"), ("held out", "held out")):
+        chosen = columns["passed"][columns["split"] == split]
+        if len(chosen):
+            parts.append(f"{chosen.sum()} of the {len(chosen)} {text}")
+    counts = validation.rows.query(
+        "statistic == 'count' and reading == 'as printed' and published > 0"
+    )
+    share = (counts["simulated"] / counts["published"]).max() if len(counts) else 1.0
+    fit = " Where a fitted column passes, that is a fit, not a prediction."
+    return [
+        f"{passed} of {len(columns)} published columns are reproduced within the tolerances "
+        f"declared beforehand: {' and '.join(parts)}."
+        + fit
+        * bool((columns["split"] == "fitted").any()),
+        *(
+            [f"These runs are short: {share:.0%} of the published samples."]
+            if share < SHORT
+            else []
+        ),
+    ]
+
+
+def claims_sentences(validation: Validation | None) -> list[str]:
+    """Count the claims by verdict."""
+    if validation is None or not validation.claims:
+        return []
+    untold = set(claims_untold(validation))
+    verdicts = [claim.verdict for claim in validation.claims if claim.id not in untold]
+    rest = f" {len(untold)} more speak about what was not run here." if untold else ""
+    if not verdicts:
+        return [f"None of the {len(untold)} claims of the source speaks about these runs."]
+    tally = {word: verdicts.count(word) for word in ("confirmed", "refuted", "not reproduced")}
+    if "not testable" in verdicts:
+        tally["not testable"] = verdicts.count("not testable")
+    listed = joined([f"{count} {word}" for word, count in tally.items()])
+    defined = sum(
+        claim.by_definition and claim.verdict == "confirmed" for claim in validation.claims
+    )
+    more = f" {defined} of those confirmed {'is' if defined == 1 else 'are'} so by definition."
+    return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}{rest}"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from dvsim.contract.find import kind_of
 from dvsim.study.emulated_text import COSTS, costs_of, total_of
@@ -69,36 +68,6 @@ def average(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-class Contest(NamedTuple):
-    """Data Vortex against TCP at one message size as the paper prints them.
-
-    Like for like: `dvsim.study.transports`.
-    """
-
-    size: str
-    vortex: float | None
-    tcp: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """Of the first rate to the second."""
-        return ratio(self.vortex, self.tcp)
-
-
-def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
-    """Give each message size that has runs of both transports; the first of each counts.
-
-    A model and a measurement are no contest: `dvsim compare` is for those.
-    """
-    rows = []
-    for group in groups:
-        first = {entry.path.base: entry for entry in reversed(group.entries)}
-        if len(first) == 2 and first[False].made == first[True].made:
-            rates = [rates_of(first[base]).printed for base in (False, True)]
-            rows.append(Contest(size_text(group.message_bytes), *rates))
-    return rows
-
-
 def named(group: Group, entry: Entry) -> list[Cell]:
     """Return the cells that name a run: the size of its messages, and its label."""
     return [Cell(size_text(group.message_bytes), raw=group.message_bytes), Cell(entry.label)]
@@ -107,7 +76,8 @@ def named(group: Group, entry: Entry) -> list[Cell]:
 def rates_table(groups: Sequence[Group]) -> Table:
     """Tabulate the mean rates of every run, in every reading, and their ratio to TCP."""
     rows = []
-    compared = bool(contests_as_printed(groups))
+    paths = [{(entry.path.base, entry.made) for entry in group.entries} for group in groups]
+    compared = any((not base, made) in both for both in paths for base, made in both)
     readings = {
         "printed": "as printed",
         "active": "non-empty samples only",

@@ -9,11 +9,14 @@ carry it: a short run at a low load has few packets, of which chance takes some 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dvsim.study.number_text import estimate_text
 from dvsim.table.estimate import Each, Estimate
 from dvsim.view.winners import tied, together
+
+if TYPE_CHECKING:
+    from dvsim.view.axes import Sweep
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named
@@ -52,6 +55,11 @@ def saturated(points: Iterable[Offered]) -> list[Offered]:
     for point in known:
         most[point.line] = max(point.throughput, most.get(point.line, 0.0))
     return [point for point in known if point.short and most[point.line] < point.load]
+
+
+def saturation_sentence(sweep: Sweep) -> str:
+    """Say which line saturates last; nothing where no load was varied, or none saturates."""
+    return sentence([*sweep.offered.values()], lambda point: sweep.study.each(point, "throughput"))
 
 
 def sentence(points: Sequence[Offered], each: Callable[[int], Each] = lambda _: {}) -> str:

@@ -20,10 +20,11 @@ from dvsim.view.curves import curve_figures
 from dvsim.view.explore import explorer
 from dvsim.view.figure import Figure
 from dvsim.view.metrics import metric_text, name_of
+from dvsim.view.saturation import saturation_sentence
 from dvsim.view.sensitivity import FILE, sensitivity_figures
-from dvsim.view.study_sentences import saturation_sentence, settled_sentence
 from dvsim.view.winners import tied, together
 
+MOST_NOTES = 3  # points that have not settled, in a sentence
 MOST_NAMED = 5  # results in a sentence
 MOST_ROWS = 500  # of the table on the page; points.csv has all
 FAILED = 5  # points whose errors are told
@@ -60,12 +61,14 @@ def answer_sentences(swept: Result, results: Sequence[str] = ()) -> list[str]:
     stages = good["bottleneck"].str.partition(" (")[0].value_counts()
     parts = [f"{stage or 'nothing'} at {count:,}" for stage, count in stages.items()]
     limits = f"What limits, by points: {', '.join(parts)}." if any(stages.index) else ""
-    return [*filter(None, [last or _largest(swept, *results[:1]), limits])]
+    return [*filter(None, [last or largest(swept, *results[:1]), limits])]
 
 
-def _largest(points: Result, asked: str = "") -> str:
+def largest(points: Result, asked: str = "", *, settled: bool = False) -> str:
+    """Say where a result is largest and where smallest; if asked so, among points that settled."""
     sweep, name = Sweep(points), asked or next(iter(points.drawn), "")
     marks = [mark for group in sweep.groups for mark in sweep.marks(group, name)]
+    marks = ([mark for mark in marks if mark.settled] or marks) if settled else marks
     if len(marks) < 2:
         return ""
     if len({mark.value for mark in marks}) == 1:
@@ -90,6 +93,26 @@ def _largest(points: Result, asked: str = "") -> str:
         for ends in (most, least)
     )
     return f"Largest {name_of(points, name)}: {first}; smallest: {last}.{idle}"
+
+
+def settled_sentence(sweep: Sweep) -> str:
+    """Say how many points have settled, and what is wrong with the others."""
+    total, notes = sweep.count, sweep.notes
+    over = counted(sweep.study.replications)
+    if not notes:
+        everything = "The run has" if total == 1 else f"All {total} points have"
+        return f"{everything} settled, over {over}."
+    texts = list(notes.values())
+    more = f"; and {len(texts) - MOST_NOTES} more" if len(texts) > MOST_NOTES else ""
+    if total == 1:
+        start = "The run has"
+    else:
+        start = f"{len(notes)} of {total} points {'has' if len(notes) == 1 else 'have'}"
+        texts = [f"{sweep.name_of(point)} ({note})" for point, note in notes.items()]
+    return (
+        f"{start} not settled over {over}, and figures there depend on the length of the run: "
+        f"{'; '.join(texts[:MOST_NOTES])}{more}."
+    )
 
 
 def _idle(points: Result, name: str) -> list[str]:

@@ -11,7 +11,7 @@ from dvsim.evidence.text import lines
 from dvsim.evidence.validation import claimed, validate
 from dvsim.session import run_scenarios
 from dvsim.study.table import plain_lines
-from dvsim.view.run_sentences import claims_sentences
+from dvsim.view.result_page import claims_sentences
 
 
 @pytest.fixture(scope="module")

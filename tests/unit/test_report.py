@@ -23,6 +23,7 @@ from dvsim.study.table import Cell, Table
 from dvsim.view import render_report, write_results
 from dvsim.view.groups import grouped
 from dvsim.view.html import csv_uri
+from dvsim.view.result_page import sentences, verdict_sentences
 from dvsim.view.run_figures import (
     POINTS_PER_LINE,
     active,
@@ -32,7 +33,6 @@ from dvsim.view.run_figures import (
     rate_figure,
     smooth,
 )
-from dvsim.view.run_sentences import sentences, verdict_sentences
 from dvsim.view.run_tables import stages_table
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
@@ -131,18 +131,13 @@ def test_a_comparison_of_short_runs_says_so():
     rows = rows.assign(published=rows["published"].where(~counts, rows["simulated"] * 50))
     said = verdict_sentences(replace(validation, rows=rows))
     assert len(verdict_sentences(validation)) == 1
-    assert said[1].startswith("These runs are short: they have 2 % of the published samples")
+    assert said[1].startswith("These runs are short: 2% of the published samples")
 
 
 def test_the_verdict_gives_the_rates_in_both_readings():
     vortex = steady_run([100, 300], size=2048, per_message=2)
     tcp = steady_run([800], size=2048, transport="tcp")
     said = sentences(grouped([tcp, vortex]), None)
-    assert said[1] == (
-        "As printed, the mean Data Vortex rate is 0.500× at 2 KiB that of TCP (400 pieces/s "
-        "against 800 messages/s at 2 KiB); such a rate counts pieces of at most "
-        "131 words at one receiver, not messages."
-    )
     assert "0.500 times (at 2 KiB) what TCP does" in said[0]
 
 
@@ -167,7 +162,7 @@ def test_without_published_data_nothing_is_claimed():
 
 def test_every_rate_as_printed_is_called_pieces(large):
     text = " ".join(Tags(large).texts)
-    assert "pieces of at most 131 words at one receiver, not messages" in text
+    assert "on the Data Vortex in pieces per receiver" in text
     assert "that is a fit, not a prediction" in text
 
 
@@ -242,13 +237,13 @@ def test_a_stage_that_rests_is_no_bottleneck():
 
 def test_of_one_run_nothing_is_said_of_others():
     alone = render_report([vortex_run(replications=1)])
-    assert "The interconnect is not the bottleneck." in alone
     assert "a closed loop: the next message waits until the system is ready." in alone
+
+
+def test_of_many_runs_the_stages_that_limit_are_counted():
     both = [vortex_run(replications=1), tcp_run(replications=1)]
-    assert "The interconnect is the bottleneck in none of 2 runs." in render_report(both)
     both[1].values.replace({"publisher": "link", "link": "publisher"}, inplace=True)
-    assert "The interconnect is the bottleneck in 1 of 2 runs." in render_report(both)
-    assert "The interconnect is the bottleneck." in render_report(both[1:])
+    assert any("link at 1" in text for text in sentences(grouped(both), None))
 
 
 def test_weak_parameters_are_listed_with_their_source():

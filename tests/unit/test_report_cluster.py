@@ -8,7 +8,7 @@ from dvsim.study.table import Table
 from dvsim.view import render_report
 from dvsim.view.axes import Sweep
 from dvsim.view.result_page import report_page
-from dvsim.view.study_sentences import answer
+from dvsim.view.result_page import study_answer as answer
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,7 @@ def test_the_page_has_each_metric_that_a_table_has(study):
 
 def test_the_answer_says_how_much_is_delivered_and_what_grows(study):
     said = " ".join(answer(Sweep(study)))
-    assert "rate out 5,000 msg/s at rate 5,000 and" in said
-    assert "p50" in said
+    assert said.startswith("Largest rate out: 25,000 msg/s at ")
     grows = len(study.notes())
     assert 0 < grows < len(study.scenario.points)
     assert "what waits grows" in said

@@ -7,7 +7,7 @@ from study_runs import load_latency
 
 from dvsim.view.axes import Sweep
 from dvsim.view.curves import curve_figure
-from dvsim.view.study_sentences import answer
+from dvsim.view.result_page import study_answer as answer
 
 
 @pytest.fixture(scope="module")

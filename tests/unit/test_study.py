@@ -26,7 +26,7 @@ from dvsim.study.store import load_result
 from dvsim.table.result import flow_text
 from dvsim.view import write_results
 from dvsim.view.axes import Sweep
-from dvsim.view.study_sentences import answer
+from dvsim.view.result_page import study_answer as answer
 from dvsim.view.study_tables import points_table
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
