@@ -18,19 +18,9 @@ from dvsim.errors import ScenarioError
 if TYPE_CHECKING:
     from dvsim.evidence.calibration.fit_text import Fitting
 
-TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
-OPTIONS = {
-    "fit": "--fit",
-    "hold_out": "--hold-out",
-    "scenarios": "--scenario",
-    "overrides": "--set",
-    "parameters": "--parameter",
-    "meta": "--lab",
-    "taken": "--as",
-    "predict": "--predict",
-    **{name: f"--{name}" for name in (*TRIALS, "quick")},
-}
-"""The options that belong to --against."""
+OF_DATA = ("meta", "taken", "scenarios", "overrides", "predict")
+OF_FIT = ("fit", "hold_out", "parameters", "budget", "starts", "replications", "scale", "seed")
+BOTH = ("card", "folders", "against", "name", "out", "as_json")  # the others are for --against
 
 
 def shown_option(
@@ -137,10 +127,11 @@ def calibrate(
     """
     if bool(folders) == bool(card) or (card and not against):
         raise click.UsageError("give --from RUN, or CARD with --against FILE")
-    given = click.get_current_context().get_parameter_source
-    for option, written in OPTIONS.items():
-        if folders and given(option) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{written} is for --against")
+    context = click.get_current_context()
+    for option in context.command.params if folders else ():
+        typed = context.get_parameter_source(option.name or "")
+        if option.name not in BOTH and typed is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} is for --against")
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError.at("--name", f"'{name}' {message}")
@@ -169,31 +160,16 @@ def calibrate(
 
 
 def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any]) -> Fitting:
-    from dvsim.evidence.calibration.fit import Fit, How
+    from dvsim.evidence.calibration.fit import Fit
     from dvsim.evidence.calibration.target import Data
     from dvsim.pool import lasting
     from dvsim.study.arguments import check_asked
     from dvsim.study.execute import Runs, execute
 
-    how = How(**{key: search[key] for key in TRIALS})
-    fit = Fit(
-        card,
-        Data(
-            against,
-            search["meta"],
-            search["taken"],
-            search["scenarios"],
-            search["overrides"],
-            search["predict"],
-        ),
-        search["fit"],
-        search["hold_out"],
-        search["parameters"],
-        how,
-        name,
-        typed_text(),
-        progress=complain,
-    )
-    check_asked(seed=how.seed, replications=how.replications, scale=how.scale, workers=how.workers)
+    data = Data(against, **{key: search[key] for key in OF_DATA})
+    how = {key: search[key] for key in OF_FIT}
+    fit = Fit(card, data, **how, name=name, command=typed_text(), progress=complain)
+    seed, workers = search["seed"], search["workers"]
+    check_asked(seed=seed, replications=fit.replications, scale=fit.scale, workers=workers)
     with lasting():
-        return execute(fit, Runs(how.seed, None, workers=how.workers))
+        return execute(fit, Runs(seed, None, workers=workers))

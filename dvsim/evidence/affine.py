@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dvsim.scenario.units import Law
 
@@ -55,27 +54,6 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Law:
 
     fixed_s, slope_s = min(tried, key=loss)
     return Law(round(short(fixed_s * PS_PER_S)), round(short(slope_s * FS_PER_S)))
-
-
-def by_law(means: pd.DataFrame, sizes: int = 1) -> pd.DataFrame:
-    """Return what the naive rival says of times: a law, a latency and bytes over a rate.
-
-    Args:
-        means: A row for each time: series, size in bytes, time in s, and used, whether the law of
-            its series may see it.
-        sizes: How many a law has to be told.
-
-    Returns:
-        DataFrame: The rows of series that have a law, one series after the other, with the time
-        that it gives: naive.
-    """
-    found = []
-    for _, group in means.groupby("series", sort=False):
-        used = group[group["used"]]
-        if used["size"].nunique() >= sizes:
-            law = fit_law(used["size"].tolist(), used["time"].tolist())
-            found.append(group.assign(naive=[seconds(law, size) for size in group["size"]]))
-    return pd.concat(found) if found else means[:0].assign(naive=[])
 
 
 def _inside(size: Floats, time: Floats) -> tuple[float, float]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dvsim.evidence.goals import NEAR, Goals
 from dvsim.evidence.published import columns_passed
 from dvsim.evidence.verdicts import ClaimVerdict, ClaimWord, Validation
 from dvsim.scenario.reference import label_of
-from dvsim.study.number_text import log_text
-from dvsim.study.table import Table
+from dvsim.study.table import Table, frame_table
 
 WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not testable")
+MISSED = ["scenario", "column", "statistic", "published", "simulated", "log_error", "apart"]
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")
 
 
@@ -57,11 +56,9 @@ def claim_table(claims: Iterable[ClaimVerdict]) -> Table:
 
 def goal_table(reached: Goals) -> Table:
     """Return a row for each goal."""
-    head = ("goal", "wanted", "got", "floor", "")
-    rows = [
-        (*texts, "met" if met else "missed") for *texts, met in reached.table.to_numpy().tolist()
-    ]
-    return Table(head, rows, keys=len(head))
+    words = reached.table["met"].map({True: "met", False: "missed"})
+    table = reached.table.assign(met=words).rename(columns={"what": "goal", "met": ""})
+    return frame_table(table, len(table.columns))
 
 
 def miss_table(reached: Goals) -> Iterator[str | Table]:
@@ -69,15 +66,8 @@ def miss_table(reached: Goals) -> Iterator[str | Table]:
     if reached.misses.empty:
         return
     yield ""
-    yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
-    misses: list[Any] = list(reached.misses.itertuples())
-    rows = [
-        (row.scenario, row.column, row.statistic, f"{row.published:.0f}", f"{row.simulated:.0f}",
-         log_text(row.log_error), log_text(row.apart))
-        for row in misses
-    ]  # fmt: skip
-    head = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
-    yield Table(head, rows, range(3, 7), keys=3)
+    yield f"Held-out statistics that are not within {NEAR:.0%} (apart: the other run of the paper)"
+    yield frame_table(reached.misses[MISSED], 3)
 
 
 def _columns(validation: Validation) -> Iterator[str]:

@@ -1,22 +1,18 @@
 """A whole validation: one line says one thing and repeats its key, so that grep works."""
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dvsim.evidence.published import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
-from dvsim.study.number_text import log_text
-from dvsim.study.table import Cell, Table, mark, number, ratio, times
+from dvsim.study.table import Cell, Table, frame_table, mark, number, ratio, times
 
-_ROW_HEAD = (
-    *("scenario", "column", "published as", "reading", "statistic"),
-    *("published", "simulated", "low", "high", "log error", "verdict", "split"),
-)
+KEYS = ["scenario", "column", "published_column", "reading", "statistic"]
+SHOWN = [*KEYS, "published", "simulated", "low", "high", "log_error", "verdict", "split"]
 
 
 def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | Table]:
-    """Yield the whole validation: statistics and columns as tables, claims, tallies.
+    """Yield the whole validation: statistics and columns as tables, and claims.
 
     Args:
         validation: What to say.
@@ -24,23 +20,18 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | T
             between runs.
     """
     if validation.judged or not validation.claims:
-        yield from _compared(validation, intervals=intervals)
+        yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
+        rows = validation.rows[SHOWN]
+        yield frame_table(
+            rows if intervals else rows.assign(low=math.nan, high=math.nan), len(KEYS)
+        )
+        yield ""
+        yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
+        yield columns_table(validation)
+        yield ""
     if validation.claims:
         yield "Claims"
         yield from claim_lines(validation.claims)
-        yield ""
-    yield "Tallies"
-    yield from _tallies(validation)
-
-
-def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Table]:
-    yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
-    rows = [_row(row, intervals=intervals) for row in validation.rows.itertuples()]
-    yield Table(_ROW_HEAD, rows, range(5, 10), keys=5)
-    yield ""
-    yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
-    yield columns_table(validation)
-    yield ""
 
 
 def columns_table(validation: Validation) -> Table:
@@ -80,13 +71,6 @@ def _empty(column: Any) -> Cell:  # noqa: ANN401 - a row
     return Cell(f"{verdict} ({text})", status=verdict.status)
 
 
-def _row(row: Any, *, intervals: bool) -> tuple[str, ...]:  # noqa: ANN401
-    names = (row.scenario, row.column, row.published_column, row.reading, row.statistic)
-    means = (f"{row.published:.1f}", f"{row.simulated:.1f}")
-    ends = (f"{end:.1f}" if intervals else "-" for end in (row.low, row.high))
-    return (*names, *means, *ends, log_text(row.log_error), row.verdict, row.split)
-
-
 def claim_lines(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
     """Yield what the runs say to each claim: the verdict, what it rests on, the command."""
     for claim in claims:
@@ -104,18 +88,3 @@ def claim_lines(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
         if claim.fitted_to:
             yield f"{claim.id}    fitted: {', '.join(claim.fitted_to)}"
         yield f"{claim.id}    $ {claim.command}"
-
-
-def _tallies(validation: Validation) -> Iterator[str]:
-    counted: list[Any] = list(tallies(validation).itertuples())
-    for tally in counted:
-        yield (
-            f"{tally.what}, {tally.transport}, {tally.reading}, {tally.split}: "
-            f"{tally.passed} of {tally.total} pass"
-        )
-    words = Counter(claim.verdict for claim in validation.claims)
-    for word, count in sorted(words.items()):
-        bases = Counter(claim.basis for claim in validation.claims if claim.verdict == word)
-        more = [f"{bases[basis]} {basis}" for basis in ("fitted", "by definition") if bases[basis]]
-        text = f", of them {' and '.join(more)}" if more else ""
-        yield f"claims {word}: {count} of {len(validation.claims)}{text}"

@@ -1,11 +1,9 @@
 """What a set of runs says of what was published: rows of numbers, and verdicts on sentences."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
-
-from dvsim.table.reply import records
 
 ClaimWord = Literal["confirmed", "refuted", "not reproduced", "not testable"]
 Basis = Literal["not fitted", "fitted", "by definition"]
@@ -75,11 +73,3 @@ class Validation:
         return (
             self.columns[self.columns["reading"] == "as printed"] if self.judged else self.columns
         )
-
-    def table(self) -> dict[str, list[dict[str, Any]]]:
-        """Return it as JSON types."""
-        frames = {"rows": self.rows, "columns": self.columns}
-        return {
-            **{name: records(t) for name, t in frames.items()},
-            "claims": [dict(vars(claim)) for claim in self.claims],
-        }

@@ -148,7 +148,7 @@ class Table:
         return csv_text(self.csv_head or self.head, rows)
 
 
-def frame_table(frame: pd.DataFrame) -> Table:
+def frame_table(frame: pd.DataFrame, keys: int = 1) -> Table:
     """Return a frame as a table, its numbers with four digits."""
 
     def text(cell: object) -> str:
@@ -158,7 +158,7 @@ def frame_table(frame: pd.DataFrame) -> Table:
 
     rows = [list(map(text, row)) for row in frame.itertuples(index=False)]
     right = [place for place, name in enumerate(frame) if frame[name].dtype.kind in "iuf"]
-    return Table([*map(str, frame)], rows, right)
+    return Table([*map(str, frame)], rows, right, keys=keys)
 
 
 def table_of(name: str, caption: str, rows: Sequence[Mapping[str, str]]) -> Table:

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from scipy.stats import t as student
 
 from dvsim.evidence.claims.figures import Missing
-from dvsim.evidence.claims.jackknife import jackknife, spread
+from dvsim.evidence.claims.jackknife import Spread, jackknife, spread
 from dvsim.evidence.claims.source import Claim, Entry, Finding
 from dvsim.table.estimate import half_width
 from dvsim.table.estimate import student as quantile
@@ -49,7 +49,7 @@ def test_the_interval_of_a_mean_is_that_of_student():
     found = said(AT_LEAST_5, 10.0, 11.0, 15.0)
     half = student.ppf(0.975, 2) * math.sqrt(7 / 3)  # 10, 11, 15: s^2 = 7
     assert (found.low, found.high) == (pytest.approx(12 - half), pytest.approx(12 + half))
-    assert (found.text, found.edge) == ("5.428 to 18.57 msg/s", False)
+    assert (found.interval, found.edge) == ("5.428 to 18.57 msg/s", False)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_interval_without_width_is_the_value():
     assert said(AT_LEAST_5, 7.0, 7.0, 7.0)[:4] == (7.0, 7.0, "same in all", False)
     narrow = said(AT_LEAST_5, 7.0, 7.0, 7.0 + 1e-9)
     assert narrow.low < narrow.high
-    assert narrow.text == "7 msg/s"
+    assert narrow.interval == "7 msg/s"
 
 
 def test_of_what_is_true_or_false_it_is_said_how_often():
@@ -79,18 +79,18 @@ def test_of_what_is_true_or_false_it_is_said_how_often():
 
 
 def test_where_no_replication_can_be_left_out_there_is_no_interval():
-    assert said(AT_LEAST_5, 7.0) is None
-    assert said(AT_LEAST_5, 7.0, 8.0) is not None
-    assert said(AT_LEAST_5, 7.0, 8.0, emulated=True) is None
+    assert said(AT_LEAST_5, 7.0) == Spread()
+    assert said(AT_LEAST_5, 7.0, 8.0) != Spread()
+    assert said(AT_LEAST_5, 7.0, 8.0, emulated=True) == Spread()
 
 
 def test_where_some_of_the_rest_have_no_value_there_is_none():
-    assert said(AT_LEAST_5, 7.0, None, 8.0) is None
+    assert said(AT_LEAST_5, 7.0, None, 8.0) == Spread()
 
     def missing(evidence):
         raise Missing("of the first alone")
 
-    assert said(AT_LEAST_5, 7.0, 8.0, evaluate=missing) is None
+    assert said(AT_LEAST_5, 7.0, 8.0, evaluate=missing) == Spread()
 
 
 def test_half_of_the_interval_by_hand():

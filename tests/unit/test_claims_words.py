@@ -211,7 +211,6 @@ def test_the_parts_of_the_text_have_titles_and_an_empty_line_between_them():
         "Statistics",
         "Columns",
         "Claims",
-        "Tallies",
     ]
     alone = Validation(validation.claims)
     assert next(plain_lines(lines(alone))) == "Claims"

@@ -97,7 +97,7 @@ def test_a_statistic_that_became_zero_is_the_worst_miss_and_has_no_error():
     assert found.misses["statistic"].tolist() == ["95%", "max"]
     text = list(plain_lines([goal_table(found), *miss_table(found)]))
     assert text[0].split() == ["goal", "wanted", "got", "floor"]
-    assert text[-2].split() == ["h3/dv-8", "r2", "95%", "60", "0", "-", "-0.182"]
+    assert text[-2].split() == ["h3/dv-8", "r2", "95%", "60", "0", "-", "-0.1823"]
     assert text[-5] == ""
     assert text[-4].startswith("Held-out statistics that are not within 25%")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from dvsim.contract.load import load_card
 from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit_text import Fitting
-from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
+from dvsim.evidence.calibration.knobs import Knob, knobs_of, with_values
 from dvsim.evidence.calibration.rows import (
     headlines,
     mean_error,
@@ -35,25 +35,6 @@ from dvsim.study.design import Design, Plan, Trial, planned
 JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 
 
-@dataclass(frozen=True)
-class How:
-    """How a search is made.
-
-    Args:
-        budget: Evaluations of all starts together; each runs every fitted scenario.
-        starts: Of the local search: the card, and others around it.
-        replications, scale, seed, workers: Of each run. The seed is the same in all: equal draws
-            for all that is compared.
-    """
-
-    budget: int = 200
-    starts: int = 3
-    replications: int = 2
-    scale: float = 0.1
-    seed: int = 1
-    workers: int = 1
-
-
 class Fit(Design[Trial, Fitting]):
     """A card fitted to measurements.
 
@@ -61,7 +42,10 @@ class Fit(Design[Trial, Fitting]):
         base: The card: a packaged one by name, or a file.
         data, fit, hold_out: See `dvsim.evidence.calibration.target.target_of`.
         parameters: See `dvsim.evidence.calibration.knobs.knobs_of`.
-        how: How the search is made.
+        budget: Evaluations of all starts together; each runs every fitted scenario.
+        starts: Of the local search: the card, and others around it.
+        replications, scale, seed: Of each run. The seed is the same in all: equal draws for all
+            that is compared.
         name, command: Of the new card, and what was typed, for its sources.
         progress: Called with a line of text each time a smaller loss is found.
 
@@ -74,34 +58,42 @@ class Fit(Design[Trial, Fitting]):
         self,
         base: str,
         data: Data,
+        *,
         fit: str | None,
         hold_out: str,
         parameters: Sequence[str],
-        how: How,
+        budget: int,
+        starts: int,
+        replications: int,
+        scale: float,
+        seed: int,
         name: str,
         command: str,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
-            raise ScenarioError.at(Argument("seed"), f"is {how.seed}; from 0 to {SEED - 1}")
+        if not 0 <= seed < SEED:  # the runs that judge the fit have the next one
+            raise ScenarioError.at(Argument("seed"), f"is {seed}; from 0 to {SEED - 1}")
         self.card = load_card(base)
         self.target = target_of(self.card, data, fit, hold_out)
         self.knobs = knobs_of(self.card, parameters)
-        least = how.starts * (len(self.knobs) + 2)
-        if how.budget < least:
-            message = f"{how.starts} starts with {len(self.knobs)} parameters need {least} at least"
-            raise ScenarioError.at(Argument("budget"), f"is {how.budget}; {message}")
-        self.how, self.name, self.command, self.progress = how, name, command, progress
+        least = starts * (len(self.knobs) + 2)
+        if budget < least:
+            message = f"{starts} starts with {len(self.knobs)} parameters need {least} at least"
+            raise ScenarioError.at(Argument("budget"), f"is {budget}; {message}")
+        self.name, self.command, self.progress = name, command, progress
+        self.settings = {"starts": starts, "budget": budget, "seed": seed}
+        self.seed, self.replications, self.scale = seed, replications, scale
         self.losses: dict[bytes, float] = {}
 
     def plan(self) -> Plan[Trial, Fitting]:
         """Ask for what the search tries, for steps beside its end, and for runs that judge it."""
-        card, target, knobs, how = self.card, self.target, self.knobs, self.how
+        card, target, knobs = self.card, self.target, self.knobs
         every = target.fit | target.held_out | target.predict
-        start, low, high = logs(knobs)
-        settings = {"starts": how.starts, "budget": how.budget, "seed": how.seed}
+        start, low, high = (
+            [math.log(getattr(knob, end)) for knob in knobs] for end in ("start", "low", "high")
+        )
         result = yield from planned(
-            lambda loss: search(loss, start, low, high, **settings), self.loss
+            lambda loss: search(loss, start, low, high, **self.settings), self.loss
         )
         stepped: list[pd.DataFrame] = []
 
@@ -116,7 +108,7 @@ class Fit(Design[Trial, Fitting]):
         new = yield from self.rows(fitted, every, judges=True)
         slopes = _slopes(result.best.at, stepped)
         known_to = (result.best.at, (low, high), slopes, new, target.fit)
-        doubt = uncertain(*known_to, how.replications, how.seed)
+        doubt = uncertain(*known_to, self.replications, self.seed)
         errors = pd.DataFrame(
             {"split": split}
             | _errors(_of(old, places), _of(new, places), _of(new, target.fit), target)
@@ -145,8 +137,8 @@ class Fit(Design[Trial, Fitting]):
         )
         parameters["ratio"] = parameters["ratio"].astype(float)
         source = (
-            f"least mean log error of {', '.join(statistics)}, local search from {how.starts} "
-            f"starts; {self.command}"
+            f"least mean log error of {', '.join(statistics)}, "
+            f"local search from {self.settings['starts']} starts; {self.command}"
         )
         fitted = _with_sources(fitted, knobs, parameters, target, source)
         title = f"{card.title}; fitted again"
@@ -162,7 +154,7 @@ class Fit(Design[Trial, Fitting]):
             rows = yield from self.rows(self._turned(at), self.target.fit)
             self.losses[key] = mean_error(rows)
             if self.losses[key] <= min(self.losses.values()):
-                done = f"{len(self.losses)} of {self.how.budget} evaluations"
+                done = f"{len(self.losses)} of {self.settings['budget']} evaluations"
                 self.progress(f"{done}, loss {self.losses[key]:.4f}")
         return self.losses[key]
 
@@ -170,11 +162,9 @@ class Fit(Design[Trial, Fitting]):
         self, card: Card, places: frozenset[int], *, judges: bool = False
     ) -> Plan[Trial, pd.DataFrame]:
         """Ask for cases with a card; `judges` has draws that the search has not seen."""
-        how = self.how
-        asked = {"seed": how.seed + judges, "replications": how.replications}
-        if judges:
-            asked["replications"] = max(JUDGES, how.replications)
-        trials = trials_of(self.target, places, self.card, card, how.scale, **asked)
+        times = max(JUDGES, self.replications) if judges else self.replications
+        asked = {"seed": self.seed + judges, "replications": times}
+        trials = trials_of(self.target, places, self.card, card, self.scale, **asked)
         return simulated_rows(self.target, places, (yield trials))
 
     def _turned(self, at: Floats) -> Card:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -120,11 +119,3 @@ def _known(card: Card) -> dict[str, Knob]:
 
 def _knob(name: str, part: str, start: float, least: float, most: float) -> Knob:
     return Knob(name, part, float(start), max(least, start / REACH), min(most, start * REACH))
-
-
-def logs(knobs: Sequence[Knob]) -> tuple[list[float], list[float], list[float]]:
-    """Return start, low and high of knobs as natural logarithms."""
-    start, low, high = (
-        [math.log(getattr(knob, end)) for knob in knobs] for end in ("start", "low", "high")
-    )
-    return start, low, high

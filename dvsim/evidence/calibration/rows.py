@@ -16,7 +16,7 @@ import pandas as pd
 
 from dvsim.contract.find import kind_of
 from dvsim.errors import ScenarioError
-from dvsim.evidence.affine import by_law
+from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
 from dvsim.scenario.types import Card
@@ -130,7 +130,12 @@ def naive_error(fit: pd.DataFrame, means: pd.DataFrame, cases: Sequence[Asked]) 
     series: list[Any] = [(asked.case.metric, *asked.case.keys.values()) for asked in own]
     latency = np.array([asked.case.metric.endswith("latency") for asked in own], dtype=bool)
     time = np.where(latency, rows["measured"], rows["per_message"] / rows["measured"])
-    table = by_law(rows.assign(series=series, size=[asked.size for asked in own], time=time))
-    table = table[~table["used"].astype(bool)]
-    errors = distances(table["time"], table["naive"])
+    rows = rows.assign(series=series, size=[asked.size for asked in own], time=time)
+    errors: list[float] = []
+    for _, group in rows.groupby("series", sort=False):
+        used = group["used"].astype(bool)
+        if used.any():
+            law = fit_law(group["size"][used].tolist(), group["time"][used].tolist())
+            other = group[~used]
+            errors += distances(other["time"], [seconds(law, size) for size in other["size"]])
     return sum(errors) / len(errors) if errors else None

@@ -77,7 +77,7 @@ def named_claims(fitted: str) -> tuple[str, ...]:
 
 def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> ClaimVerdict:
     absent = [name for name in entry.scenarios if not evidence.has(name)]
-    result: Spread | None = None
+    result = Spread()
     verdict: ClaimWord = "not reproduced"
     passed = total = 0
     if absent:
@@ -99,8 +99,8 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         verdict = word(holds=holds, passed=passed, total=total, excluded=excluded)
         notes += _more_notes(claim, finding, verdict, passed, total)
         result = spread(claim, entry, evidence, finding.value)
-        if finding.by_definition and (result is None or result.low == result.high):
-            result = Spread(None, None, "exact", edge=False, open=False)
+        if finding.by_definition and result.low == result.high:
+            result = Spread(interval="exact")
     basis, fitted_to = _basis(claim, entry, finding, evidence)
     known = source.known.get(claim.id, "")
     return ClaimVerdict(
@@ -117,11 +117,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, source: Source) -> C
         campaign=source.name,
         scenarios=entry.scenarios,
         value=finding.value,
-        low=None if result is None else result.low,
-        high=None if result is None else result.high,
-        interval="-" if result is None else result.text,
-        edge=result is not None and result.edge,
-        open=result is not None and result.open,
+        **result._asdict(),
         basis=basis,
         fitted_to=fitted_to,
         explanation=explanation(claim, finding, verdict, passed, total, known),

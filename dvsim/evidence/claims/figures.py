@@ -179,14 +179,13 @@ class Evidence:
 
     def _smoothed_of(self, scenario: str, reading: str) -> list[tuple[int, Rates]]:
         run = self.runs[scenario]
-        results = []
-        for column in run.scenario.probe.columns.values():
-            for replication, part in column_samples(run.sides["samples"], column):
-                rates = column_rates(part, reading)
-                active = moving_average(rates[rates > 0], MOVING_AVERAGE)
-                if active.size:
-                    results.append((replication, active))
-        return results
+        parts = [
+            (replication, column_rates(part, reading))
+            for column in run.scenario.probe.columns.values()
+            for replication, part in column_samples(run.sides["samples"], column)
+        ]
+        smooth = ((n, moving_average(rates[rates > 0], MOVING_AVERAGE)) for n, rates in parts)
+        return [(number, active) for number, active in smooth if active.size]
 
     def allowed(self, scenario: str) -> tuple[float, float] | None:
         """Return the mean rates of active samples that the published columns leave possible.

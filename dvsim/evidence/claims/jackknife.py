@@ -23,11 +23,11 @@ class Spread(NamedTuple):
     """A 95 % interval over replications."""
 
     # low, high: its ends; None of what is true or false
-    low: float | None
-    high: float | None
-    text: str  # for people
-    edge: bool  # whether it reaches over an edge of the claimed range
-    open: bool  # whether that which decides does, see `dvsim.study.stopping`
+    low: float | None = None
+    high: float | None = None
+    interval: str = "-"  # for people
+    edge: bool = False  # whether it reaches over an edge of the claimed range
+    open: bool = False  # whether that which decides does, see `dvsim.study.stopping`
 
 
 def jackknife(value: float, others: Sequence[float]) -> float:
@@ -48,15 +48,11 @@ def jackknife(value: float, others: Sequence[float]) -> float:
     return float(half_width(n, math.sqrt(n * variance)))
 
 
-def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spread | None:
-    """Return the interval of a value.
-
-    Returns:
-        Spread or None: None if there is one replication only, or some have no value.
-    """
+def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spread:
+    """Return the interval of a value; none if there is one replication only, or some have none."""
     numbers = evidence.replications(entry.scenarios)
     if len(numbers) < 2 or entry.emulated:
-        return None
+        return Spread()
     try:
         if claim.op == "true":
             alone = [entry.evaluate(evidence.of({number})).value for number in numbers]
@@ -67,10 +63,10 @@ def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spre
             entry.evaluate(evidence.of(set(numbers) - {number})).value for number in numbers
         ]
     except Missing:
-        return None
+        return Spread()
     others = [item for item in remaining if item is not None]
     if len(others) < len(remaining):
-        return None
+        return Spread()
     half = jackknife(value, others)
     known = Estimate.around(value, half)
     wide = deciding(known, len(numbers), VERDICT_STEPS)

@@ -21,6 +21,7 @@ ADVICE = "measure both again, or calibrate them apart"
 KINDS = ["sender", "bridge", "publisher", "broker"]
 """Programs of which emulated runs count the CPU time, in the order of the path."""
 POINT = ["transport", "message_bytes"]
+QUESTION = ("clusters", "nodes", "urls", "promise")
 
 Runs = Mapping[Path, Result]
 
@@ -52,11 +53,10 @@ def _unusable(run: Result) -> str | None:
 
 
 def _apart(runs: Runs, folder: Path) -> Iterator[Fault]:
-    first, own = next(iter(runs)), runs[folder]
+    own = runs[folder]
     path = own.scenario.system.transport
     before = next(name for name in runs if runs[name].scenario.system.transport == path)
-    sides = [(first, _facts), (before, _settings), (first, _broker)]
-    for other, of in sides:
+    for other, of in ((next(iter(runs)), _machine), (before, _settings)):
         theirs = of(runs[other])
         for what, value in of(own).items():
             if what in theirs and value != theirs[what]:
@@ -64,19 +64,15 @@ def _apart(runs: Runs, folder: Path) -> Iterator[Fault]:
                 yield Fault(str(folder), None, "", f"{message}; {ADVICE}")
 
 
-def _facts(run: Result) -> dict[str, Any]:
+def _machine(run: Result) -> dict[str, Any]:
     manifest, known = run.manifest, run.manifest.emulated
-    question = manifest.question or {}
     return {
         **{f"host {name}": value for name, value in manifest.host},
         "version of dvsim and its programs": manifest.version,
         "broker": "" if known is None else known.broker,
-        **{name: question.get(name) for name in ("clusters", "nodes", "urls", "promise")},
+        **{name: (manifest.question or {}).get(name) for name in QUESTION},
+        "system.broker": run.scenario.system.cards["broker"].name,
     }
-
-
-def _broker(run: Result) -> dict[str, Any]:
-    return {"system.broker": run.scenario.system.cards["broker"].name}
 
 
 def _settings(run: Result) -> dict[str, Any]:
@@ -91,8 +87,6 @@ def _settings(run: Result) -> dict[str, Any]:
 def _show(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
-    if value is None:
-        return "none"
     return f"'{value.text if isinstance(value, Parameter) else value}'"
 
 
