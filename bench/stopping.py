@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dvsim.study.stopping import MOST, PILOT, needed
+from dvsim.study.precision import MOST, PILOT, needed
 from dvsim.table.estimate import ends, half_width
 
 RUNS, PRECISION = 20_000, 0.05

@@ -10,17 +10,17 @@ from dvsim.contract.find import kind_of
 from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.pool import lasting
 from dvsim.scenario.spec import Spec
-from dvsim.study.arguments import (
+from dvsim.study.design import Trial, Variants
+from dvsim.study.execute import (
     DEFAULT_PRECISION,
     DEFAULT_REPLICATIONS,
+    Runs,
     backend_of,
     check_asked,
     check_precision,
+    execute,
 )
-from dvsim.study.design import Trial, Variants
-from dvsim.study.execute import Runs, execute
-from dvsim.study.precision import needs
-from dvsim.study.stopping import MOST
+from dvsim.study.precision import MOST, needs
 from dvsim.table.result import Result
 
 
@@ -53,7 +53,7 @@ def run_scenarios(
         backend: ``"sim"``, ``"emu"``, or how to emulate.
         precision: Instead of `replications`: 3 to 30, as many as it takes by a pilot that half of
             the 95 % interval of what is asked is at most this share of it, see
-            `dvsim.study.precision` and `dvsim.study.stopping`. 30 may be too few.
+            `dvsim.study.precision`. 30 may be too few.
             None takes 0.05 of simulated runs where nothing else says how many replications there
             are.
         more: Instead of both: from the results so far to whether each needs more replications.

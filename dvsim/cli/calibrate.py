@@ -163,8 +163,7 @@ def _fit(card: str, against: tuple[str, ...], name: str, search: dict[str, Any])
     from dvsim.evidence.calibration.fit import Fit
     from dvsim.evidence.calibration.target import Data
     from dvsim.pool import lasting
-    from dvsim.study.arguments import check_asked
-    from dvsim.study.execute import Runs, execute
+    from dvsim.study.execute import Runs, check_asked, execute
 
     data = Data(against, **{key: search[key] for key in OF_DATA})
     how = {key: search[key] for key in OF_FIT}

@@ -100,11 +100,11 @@ def limit(
     from dvsim.contract.find import kind_of
     from dvsim.contract.load import template
     from dvsim.scenario.override import Setting
-    from dvsim.study.arguments import check_asked
+    from dvsim.study.execute import check_asked
     from dvsim.study.limit import find_limits
     from dvsim.study.limit.criterion import parse_criterion
     from dvsim.study.limit.search import axis_of, steps_of
-    from dvsim.study.stopping import confidence_of
+    from dvsim.study.precision import confidence_of
 
     if precision is not None:
         check_alone(precision, replications)

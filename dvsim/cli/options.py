@@ -103,7 +103,7 @@ def precision_option(
 
 def check_alone(precision: float, replications: int | None) -> None:
     """Refuse a precision that cannot be, or beside what says how many replications there are."""
-    from dvsim.study.arguments import check_precision
+    from dvsim.study.execute import check_precision
 
     check_precision(precision)
     if replications is not None:
@@ -270,7 +270,7 @@ class RunOptions:
     ) -> list[Result]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
         from dvsim.session import run_scenarios
-        from dvsim.study.arguments import DEFAULT_REPLICATIONS
+        from dvsim.study.execute import DEFAULT_REPLICATIONS
 
         if precision is not None:
             check_alone(precision, self.replications)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dvsim.cli.plain_text import wrapped
 from dvsim.contract.find import kind_of
 from dvsim.errors import ScenarioError, nearest
-from dvsim.study.stopping import LEAST
-from dvsim.study.stopping import MOST as MOST_TIMES
+from dvsim.study.precision import LEAST
+from dvsim.study.precision import MOST as MOST_TIMES
 from dvsim.study.sweeps.executors import PointTrial, Refused
 from dvsim.study.table import Table
 from dvsim.table.result import Result, short_names

@@ -59,7 +59,7 @@ class How:
         emulation: How real programs are run; None simulates.
         first: Those before it are there already.
         pilot: Whether they only tell how many of another seed are needed, see
-            `dvsim.study.stopping`.
+            `dvsim.study.precision`.
     """
 
     version: str

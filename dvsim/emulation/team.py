@@ -19,7 +19,7 @@ from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.files import write_private
 from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child, Machine
-from dvsim.emulation.hosts import Hosts
+from dvsim.emulation.settings import Hosts
 from dvsim.errors import Advice, Argument, RunFailed
 
 HELLO_S = 8.0  # for the first answer of a host; vicrun waits as long

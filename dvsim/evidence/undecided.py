@@ -1,7 +1,7 @@
 """Which runs need more replications for the verdicts of a validation, and which do not.
 
 A verdict is decided where it would be the same at both ends of the interval of its value, whose
-confidence is such that all looks together err in 5 % at most (`dvsim.study.stopping`): a
+confidence is such that all looks together err in 5 % at most (`dvsim.study.precision`): a
 claim whose interval lies in the claimed range or outside of it; a column whose statistics are all
 within tolerance, or one of them outside; a goal that is met, or missed, whatever becomes of the
 statistics whose intervals reach over its bound. A statistic alone is no verdict: where its interval
@@ -27,7 +27,7 @@ from dvsim.evidence.published import JUDGED_QUANTILES
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import Validation
 from dvsim.scenario.reference import published_transports
-from dvsim.study.stopping import VERDICT_STEPS, deciding
+from dvsim.study.precision import VERDICT_STEPS, deciding
 from dvsim.table.compare import agree
 from dvsim.table.estimate import Estimate
 from dvsim.table.result import Result

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from dvsim.scenario.spec import Spec
-from dvsim.study.stopping import PILOT
+from dvsim.study.precision import PILOT
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Trial:
         scenario: As long as it is run.
         replications: The last one: replications 1 .. `replications` are asked for.
         seed: None takes that of the study.
-        pilot: Run a pilot of it, see `dvsim.study.stopping`, whose seed is another.
+        pilot: Run a pilot of it, see `dvsim.study.precision`, whose seed is another.
         begun: The result of fewer replications, to go on from.
         whole: The scenario before it was made shorter, where that is told.
     """

@@ -33,12 +33,11 @@ from dvsim.contract.load import Template, template
 from dvsim.core.code import code_version
 from dvsim.scenario.override import Override
 from dvsim.scenario.render import to_toml
-from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
-from dvsim.study.execute import execute
+from dvsim.study.execute import DEFAULT_PRECISION, check_asked, check_precision, execute
 from dvsim.study.folder import SCENARIO, clear_room, keep, make_room
 from dvsim.study.parquet import to_parquet
-from dvsim.study.stopping import MOST
+from dvsim.study.precision import MOST
 from dvsim.study.sweeps.executors import (
     Chunks,
     Outcome,
@@ -126,7 +125,7 @@ def prepare(
         points: As `dvsim.study.sweeps.grid.plan` gives them.
         overrides, seed, replications, scale: As for one run.
         precision: Instead of `replications`: 3 to 30 for each point, as a pilot says, see
-            `dvsim.study.stopping`; 0.05 unless either is given.
+            `dvsim.study.precision`; 0.05 unless either is given.
         progress: Show on stderr how many of many points are checked.
     """
     if precision is None and replications is None:

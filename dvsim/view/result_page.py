@@ -405,9 +405,9 @@ def verdict_sentences(validation: Validation | None) -> list[str]:
         chosen = columns["passed"][columns["split"] == split]
         if len(chosen):
             parts.append(f"{chosen.sum()} of the {len(chosen)} {text}")
-    counts = validation.rows.query(
-        "statistic == 'count' and reading == 'as printed' and published > 0"
-    )
+    rows = validation.rows
+    counted = (rows["statistic"] == "count") & (rows["reading"] == "as printed")
+    counts = rows[counted & (rows["published"] > 0)]
     share = (counts["simulated"] / counts["published"]).max() if len(counts) else 1.0
     fit = " Where a fitted column passes, that is a fit, not a prediction."
     return [

@@ -11,12 +11,68 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dvsim.study.number_text import estimate_text
-from dvsim.table.estimate import Each, Estimate
-from dvsim.view.winners import tied, together
+from dvsim.study.number_text import estimate_text, joined
+from dvsim.table.estimate import CONFIDENCE, Each, Estimate, change
 
 if TYPE_CHECKING:
     from dvsim.view.axes import Sweep
+
+
+NEAREST = 16  # candidates whose replications are looked at
+NAMED = 3  # of a tie
+
+
+def tied(
+    known: Sequence[Estimate], each: Callable[[int], Each], *, least: bool = False
+) -> list[int]:
+    """Return which candidates chance does not tell from the largest, or the least; it is first.
+
+    They are compared with it pair by pair, each with a confidence of 1 - 5 % / others, since it
+    was chosen among all of them (Bonferroni).
+
+    Args:
+        known: The means with their intervals.
+        each: From the position of a candidate to its value in each replication, which drew common
+            random numbers; nothing where they are gone: then intervals must not touch.
+        least: Look for the least.
+    """
+    sign = -1 if least else 1
+    order = sorted(range(len(known)), key=lambda at: -sign * known[at].value)
+    best, *others = order
+    own, confidence = each(best), 1 - (1 - CONFIDENCE) / max(len(others), 1)
+
+    def alike(at: int, rank: int) -> bool:
+        first, other = known[best], known[at]
+        if first == other or len(own) == 1:
+            return True
+        pair = each(at) if own and rank < NEAREST else {}
+        if not pair:
+            return not (other.high < first.low or other.low > first.high)
+        positive = min(*own.values(), *pair.values()) > 0
+        apart = change(
+            own, pair, "ratio" if positive else "difference", common=True, confidence=confidence
+        )
+        same = 1 if positive else 0
+        return (
+            apart is None
+            or apart.low is None
+            or apart.high is None
+            or (apart.low <= same <= apart.high)
+        )
+
+    return [best, *(at for rank, at in enumerate(others) if alike(at, rank))]
+
+
+def together(names: Sequence[str]) -> str:
+    """Name those of a tie.
+
+    >>> together(["8"]), together(["8", "9"])
+    ('8', '8 and 9, which chance does not tell apart')
+    """
+    more = len(names) - NAMED
+    text = joined([*names[:NAMED], f"{more} more"] if more > 0 else names)
+    return text if len(names) == 1 else f"{text}, which chance does not tell apart"
+
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named
@@ -65,7 +121,7 @@ def saturation_sentence(sweep: Sweep) -> str:
 def sentence(points: Sequence[Offered], each: Callable[[int], Each] = lambda _: {}) -> str:
     """Say which lines saturate last and what each carries then; nothing if none saturates.
 
-    `each` gives the throughput of a point by replication, see `dvsim.view.winners.tied`.
+    `each` gives the throughput of a point by replication, see `dvsim.view.saturation.tied`.
 
     >>> points = [Offered("brc", 0.3, 0.24, 0.002, 0), Offered("random", 0.3, 0.25, 0.002, 0)]
     >>> sentence(points)

@@ -20,9 +20,8 @@ from dvsim.view.curves import curve_figures
 from dvsim.view.explore import explorer
 from dvsim.view.figure import Figure
 from dvsim.view.metrics import metric_text, name_of
-from dvsim.view.saturation import saturation_sentence
+from dvsim.view.saturation import saturation_sentence, tied, together
 from dvsim.view.sensitivity import FILE, sensitivity_figures
-from dvsim.view.winners import tied, together
 
 MOST_NOTES = 3  # points that have not settled, in a sentence
 MOST_NAMED = 5  # results in a sentence

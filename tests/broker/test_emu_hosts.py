@@ -20,7 +20,7 @@ from harness.processes import until
 from harness.replies import Told
 
 from dvsim.contract.load import load
-from dvsim.emulation.hosts import Hosts
+from dvsim.emulation.settings import Hosts
 from dvsim.emulation.team import Team
 from dvsim.native import emulator_prefix
 from dvsim.session import run_scenarios

@@ -14,8 +14,7 @@ from test_emu_hosts import WITHIN, processes_on
 from dvsim.broker.compile_bridge import vicbridge
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.child import Child
-from dvsim.emulation.hosts import LAUNCH_WITH, Hosts
-from dvsim.emulation.settings import Emulation
+from dvsim.emulation.settings import LAUNCH_WITH, Emulation, Hosts
 from dvsim.emulation.targets import broker_targets
 from dvsim.emulation.team import Host, Team
 from dvsim.errors import RunFailed, ScenarioError

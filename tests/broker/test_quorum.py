@@ -17,7 +17,7 @@ from dvsim.emulation.settings import Emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
 from dvsim.session import run_scenarios
-from dvsim.study.question_text import question_lines
+from dvsim.study.points_text import question_lines
 from dvsim.study.store import load_result
 
 

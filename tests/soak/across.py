@@ -24,7 +24,7 @@ from actors import READY_S, compiled, send, vicrun
 
 from dvsim.broker.compile_bridge import vicbridge
 from dvsim.broker.process import bound
-from dvsim.emulation.hosts import Hosts
+from dvsim.emulation.settings import Hosts
 from dvsim.emulation.team import Team
 from dvsim.errors import RunFailed
 

@@ -173,7 +173,7 @@ def test_a_run_without_counters_or_brokers_has_words_too():
 
 
 def test_the_environment_of_a_shell_names_brokers_and_credentials(tmp_path, monkeypatch):
-    from dvsim.cli.emulation import _chosen
+    from dvsim.cli.run import _chosen
 
     def chosen(backend="emu", clusters=None):
         hosts = dict.fromkeys(("hosts", "broker_hosts", "launch_with", "interface", "bridge"))

@@ -22,7 +22,7 @@ from dvsim.study.limit.search import (
     find_limits,
     steps_of,
 )
-from dvsim.study.stopping import confidence_of, needed
+from dvsim.study.precision import confidence_of, needed
 from dvsim.table.estimate import Estimate, estimate
 
 SWITCH = kind_named("switch")

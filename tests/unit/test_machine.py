@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dvsim.broker.service import default_folder
-from dvsim.fabric.network.cache import folder
+from dvsim.fabric.network.units import folder
 
 
 @pytest.mark.parametrize("said", ["/some/where", "relative", "", None])

@@ -172,7 +172,7 @@ def test_an_idle_network_lets_slots_pass():
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("dvsim.fabric.network.cache._MEMORY", {})
+    monkeypatch.setattr("dvsim.fabric.network.units._MEMORY", {})
     monkeypatch.setattr("dvsim.fabric.network.units.INPUT_SLOTS", 20_000)
     return tmp_path / "dvsim"
 
@@ -247,7 +247,7 @@ def test_a_table_of_other_code_is_not_used(cache, monkeypatch):
     SMALL.run(0.3, 1000, fidelity="flow")
     files = set(cache.iterdir())
     flow.kept.__globals__["_MEMORY"].clear()
-    monkeypatch.setattr("dvsim.fabric.network.cache._room", lambda: "another")
+    monkeypatch.setattr("dvsim.fabric.network.units._room", lambda: "another")
     SMALL.run(0.3, 1000, fidelity="flow")
     assert len(set(cache.iterdir()) - files) == len(files)
 

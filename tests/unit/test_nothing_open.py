@@ -16,9 +16,9 @@ from dvsim.emulation import team
 from dvsim.emulation.alarms import Alarm, Alarms
 from dvsim.emulation.child import Child
 from dvsim.emulation.clients import Loop
-from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.messages import Asked
 from dvsim.emulation.queues import Place
+from dvsim.emulation.settings import Hosts
 from dvsim.errors import RunFailed
 
 

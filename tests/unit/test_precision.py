@@ -13,8 +13,7 @@ from dvsim import run as simulate
 from dvsim.contract.load import load, load_campaign
 from dvsim.errors import ScenarioError
 from dvsim.session import run_scenarios
-from dvsim.study.precision import Reached, needs, reached, reached_texts
-from dvsim.study.stopping import MOST, needed
+from dvsim.study.precision import MOST, Reached, needed, needs, reached, reached_texts
 from dvsim.study.store import contents_of
 from dvsim.study.sweep import prepare
 from dvsim.study.sweeps.grid import plan

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dvsim.study.stopping import LEAST, MOST, PILOT, VERDICT_STEPS, deciding, needed
+from dvsim.study.precision import LEAST, MOST, PILOT, VERDICT_STEPS, deciding, needed
 from dvsim.table.estimate import ends, estimate, half_width
 
 RUNS = 6000

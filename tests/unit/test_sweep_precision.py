@@ -8,8 +8,7 @@ import dvsim as library
 from dvsim.contract.load import load
 from dvsim.errors import ScenarioError
 from dvsim.session import run_scenarios
-from dvsim.study.precision import reached
-from dvsim.study.stopping import MOST
+from dvsim.study.precision import MOST, reached
 from dvsim.study.store import load_result
 from dvsim.study.sweep import prepare, run
 from dvsim.study.sweeps import executors

@@ -5,9 +5,8 @@ import pytest
 
 from dvsim import sweep
 from dvsim.table.estimate import estimate
-from dvsim.view.saturation import Offered, sentence
+from dvsim.view.saturation import Offered, sentence, tied
 from dvsim.view.sweep_page import answer_sentences
-from dvsim.view.winners import tied
 
 
 def candidates(means, own, shared=0.05, runs=10):

@@ -7,9 +7,8 @@ from dvsim.contract.load import load, load_card
 from dvsim.core import DramRing, VortexCard, Window, WordArrival, WordCard, WordRing
 from dvsim.core.stage import Clock
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.kinds.rabbitmq.card_error import flow_error
 from dvsim.kinds.rabbitmq.fabric import fabric_of
-from dvsim.kinds.rabbitmq.iteration import run_iteration
+from dvsim.kinds.rabbitmq.iteration import flow_error, run_iteration
 from dvsim.scenario.word_card import beyond_words
 
 CARD = load_card("data-vortex-8")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
 from dvsim.study.number_text import four_digits
-from dvsim.study.stopping import VERDICT_STEPS, deciding
+from dvsim.study.precision import VERDICT_STEPS, deciding
 from dvsim.table.estimate import Estimate, half_width
 
 
@@ -27,7 +27,7 @@ class Spread(NamedTuple):
     high: float | None = None
     interval: str = "-"  # for people
     edge: bool = False  # whether it reaches over an edge of the claimed range
-    open: bool = False  # whether that which decides does, see `dvsim.study.stopping`
+    open: bool = False  # whether that which decides does, see `dvsim.study.precision`
 
 
 def jackknife(value: float, others: Sequence[float]) -> float:

@@ -20,11 +20,10 @@ import numpy.typing as npt
 
 from dvsim.core.network import NetworkCore, NetworkCounts
 from dvsim.errors import ArgumentError
-from dvsim.fabric.network.cache import kept
 from dvsim.fabric.network.offer import check_offer, params_of
 from dvsim.fabric.network.result import Error, NetworkRun
 from dvsim.fabric.network.tree import sizes
-from dvsim.fabric.network.units import Part, Unit, added, mean_of, unit_of
+from dvsim.fabric.network.units import Part, Unit, added, kept, mean_of, unit_of
 from dvsim.fabric.switch.figures import Floats
 from dvsim.fabric.switch.traffic import Offer, Traffic
 from dvsim.scenario.types import BEYOND

@@ -19,10 +19,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dvsim.fabric.switch.faults import Fault
     from dvsim.fabric.switch.result import SwitchRun
     from dvsim.fabric.switch.simulation import Deliveries, Simulation
-    from dvsim.fabric.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Fault, Switch
     from dvsim.fabric.switch.traffic import Traffic, replication_seed
     from dvsim.fabric.switch.wiring import Path, Step
 

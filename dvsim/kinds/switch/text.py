@@ -9,8 +9,7 @@ from itertools import pairwise
 from dvsim.kinds.study import halves_of
 from dvsim.scenario.spec import point_text
 from dvsim.study.number_text import fixed_text
-from dvsim.study.points_text import key_text
-from dvsim.study.question_text import question_lines
+from dvsim.study.points_text import key_text, question_lines
 from dvsim.study.table import Table
 from dvsim.table.match import PointKeys, matching_keys
 from dvsim.table.result import Result, flow_text

@@ -16,8 +16,8 @@ from dvsim.scenario.spec import Point, Spec
 from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
-from dvsim.study.stopping import MOST as MOST_NEEDED
-from dvsim.study.stopping import PILOT, confidence_of, needed, pilot_seed
+from dvsim.study.precision import MOST as MOST_NEEDED
+from dvsim.study.precision import PILOT, confidence_of, needed, pilot_seed
 from dvsim.table.estimate import Estimate, estimate, share_of
 
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
@@ -143,7 +143,7 @@ def _wrong(key: str, order: Order, low: float, high: float) -> Iterator[str]:
 # It is taken for granted that the criterion changes once between the bounds. A probe is looked at
 # after 2, 4, 8, 16 and 32 replications as a rule. So that a verdict is wrong with at most 5 % over
 # all these looks, an interval that decides has a confidence of 1 - 5 % / looks: see
-# `dvsim.study.stopping`, 99 % for five.
+# `dvsim.study.precision`, 99 % for five.
 #
 # A probe so near to the limit that its last look would not decide it either, by how much the
 # replications so far scatter, stays undecided at once: it makes the answer wider by a little, and

@@ -35,11 +35,9 @@ from dvsim.scenario.find import is_file
 from dvsim.scenario.override import Override
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec, plain
-from dvsim.study.arguments import check_extent
-from dvsim.study.execute import Executor, simulate
+from dvsim.study.execute import Executor, check_extent, simulate
 from dvsim.study.folder import keep_many
-from dvsim.study.precision import shares_of
-from dvsim.study.stopping import PILOT, needed, pilot_seed
+from dvsim.study.precision import PILOT, needed, pilot_seed, shares_of
 from dvsim.study.store import contents_of, find_kept, first_of, folder_of, joined
 from dvsim.study.sweeps.grid import PLAIN, Point, number_of, setting_of
 from dvsim.table.manifest import Manifest

@@ -35,7 +35,7 @@ from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, read, show
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law, format_value
-from dvsim.study.arguments import check_asked
+from dvsim.study.execute import check_asked
 
 BASES: dict[str, tuple[str, int]] = {"size": ("B", 1), "time": ("s", 10**12), "rate": ("B/s", 1)}
 """By dimension: the unit of the number, and how many of dvsim's own base unit it has."""

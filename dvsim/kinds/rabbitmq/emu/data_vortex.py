@@ -24,9 +24,8 @@ from dvsim.core.schedule import share
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
-from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.own_bridge import OwnBridge
-from dvsim.emulation.settings import Emulation
+from dvsim.emulation.settings import Emulation, Hosts
 from dvsim.emulation.stats import Growth, Stats
 from dvsim.emulation.targets import Watch
 from dvsim.emulation.team import Place, Team
