@@ -46,11 +46,6 @@ class ClaimVerdict:
     fitted_to: tuple[str, ...] = ()  # the parameters or columns of ``fitted``
     explanation: str = ""  # one sentence why it is not confirmed; empty if it is
 
-    @property
-    def by_definition(self) -> bool:
-        """Whether the verdict says little."""
-        return self.basis == "by definition"
-
 
 @dataclass(frozen=True, eq=False)
 class Validation:

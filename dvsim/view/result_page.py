@@ -437,7 +437,8 @@ def claims_sentences(validation: Validation | None) -> list[str]:
         tally["not testable"] = verdicts.count("not testable")
     listed = joined([f"{count} {word}" for word, count in tally.items()])
     defined = sum(
-        claim.by_definition and claim.verdict == "confirmed" for claim in validation.claims
+        claim.basis == "by definition" and claim.verdict == "confirmed"
+        for claim in validation.claims
     )
     more = f" {defined} of those confirmed {'is' if defined == 1 else 'are'} so by definition."
     return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}{rest}"]

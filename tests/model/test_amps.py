@@ -20,7 +20,10 @@ def claims(studies):
 def test_every_sentence_is_decided_and_confirmed(claims):
     assert list(claims) == [f"AMPS-{number}" for number in range(1, 9)]
     assert {claim.verdict for claim in claims.values()} == {"confirmed"}
-    assert [id_ for id_, claim in claims.items() if claim.by_definition] == ["AMPS-7", "AMPS-8"]
+    assert [id_ for id_, claim in claims.items() if claim.basis == "by definition"] == [
+        "AMPS-7",
+        "AMPS-8",
+    ]
 
 
 def test_storage_limits_the_log_on_the_disk_and_the_broker_all_else(studies):

@@ -19,7 +19,10 @@ def claims(studies):
 def test_every_sentence_is_decided_and_confirmed(claims):
     assert list(claims) == [f"OSU-{number}" for number in range(1, 6)]
     assert {claim.verdict for claim in claims.values()} == {"confirmed"}
-    assert [id_ for id_, claim in claims.items() if claim.by_definition] == ["OSU-4", "OSU-5"]
+    assert [id_ for id_, claim in claims.items() if claim.basis == "by definition"] == [
+        "OSU-4",
+        "OSU-5",
+    ]
 
 
 def test_without_its_set_up_sdp_is_ahead_from_the_smallest_message_on(studies):
