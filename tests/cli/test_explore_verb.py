@@ -1,4 +1,4 @@
-"""``dvsim explore``: the keys that matter get a slider, within a budget, for every kind."""
+"""``dvsim explore`` (docs/sweep.md): the keys that matter get a slider, within a budget."""
 
 import json
 import re
