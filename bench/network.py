@@ -10,12 +10,13 @@ from __future__ import annotations
 import resource
 import tempfile
 from functools import partial
+from pathlib import Path
 from time import process_time
 
 from rows import faster, seconds
 
 from dvsim.core.vortex import simd
-from dvsim.fabric.network import Network, cache
+from dvsim.fabric.network import Network, units
 from dvsim.fabric.switch import Switch
 
 LOAD = 0.5
@@ -108,7 +109,7 @@ def main() -> None:
     two_threads("dv211", 20, 5)
     slot_s["dv216"] = preset("dv216", 5, 3)
     with tempfile.TemporaryDirectory() as empty:
-        cache.folder = lambda: cache.Path(empty)
+        units.folder = lambda: Path(empty)
         for name, taken in slot_s.items():
             flow(name, 0.7, 1_000_000, taken)
 

@@ -48,6 +48,7 @@ sockets against one, covers in 63 of 100 cases, so widened in 99 (``bench/pairs.
 """
 WIDE = 0.25  # half an interval from which on it is told that a ratio reaches further up than down
 
+MOST_LOG = 709.0  # of a number that a float has
 TINY = 1e-9  # what rounding leaves of nothing
 Floats = npt.NDArray[np.float64]
 
@@ -272,8 +273,10 @@ def change(
         base, values = np.log(base), np.log(values)
     middle = float(values.mean() - base.mean())
     half = (_paired if paired else _welch)(base, values, confidence)
-    ends = (middle, middle - half, middle + half)
-    value, low, high = map(math.exp, ends) if kind == "ratio" else ends
+    ends = [middle, middle - half, middle + half]
+    if kind == "ratio":
+        ends = [math.exp(end) if end < MOST_LOG else math.inf for end in ends]
+    value, low, high = ends
     return Change(kind, value, low, high, "paired" if paired else "Welch")
 
 

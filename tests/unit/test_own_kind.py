@@ -129,7 +129,7 @@ def test_it_has_pages(asked, tmp_path):
     status, out, err = asked("report", "queue", "--report", "again.html")
     assert (status, out) == (0, "again.html\n"), err
     page = (tmp_path / "page.md").read_text("utf-8")
-    assert "# A queue with one server\n\nHow long does a customer wait?\n\nWait " in page
+    assert "# A queue with one server\n\nHow long does a customer wait?\n\nLargest wait: " in page
     assert "| load | wait | ± | busy | ± | settled? |" in page
     assert "*Wait against load.* wait: 0.996 at 0.5 to 3.97 at 0.8" in page  # a figure, in words
     assert "mean service times" in (tmp_path / "again.html").read_text("utf-8")

@@ -211,3 +211,9 @@ def test_memory_needed_and_available_are_said(monkeypatch):
     monkeypatch.setattr("dvsim.core.arrays.available_bytes", lambda: 4_096)
     with pytest.raises(MemoryError, match=r"needs \d\d,\d{3} B of memory, 4,096 B are available"):
         SMALL.run(0.5, 1)
+
+
+def test_every_name_of_the_room_is_there():
+    import dvsim.fabric.switch as room
+
+    assert all(hasattr(room, name) for name in room.__all__)

@@ -1,11 +1,10 @@
 """The Data Vortex switch, slot by slot.
 
-switch.py      `Switch`: the argument checks and one call per run
+switch.py      `Switch`: the argument checks and one call per run; what can be broken
 simulation.py  a switch while it runs, for stepping; whether it has settled
 result.py      what a run has counted
 choices.py     the words of arguments and scenario files
 traffic.py     what enters; trace.py from a file
-faults.py      what can be broken
 wiring.py      where a packet goes that stays on its cylinder; paths of packets
 graph.py       the switch as a NetworkX graph
 
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Deliveries": "simulation",
-    "Fault": "faults",
-    "Path": "paths",
+    "Fault": "switch",
+    "Path": "wiring",
     "Simulation": "simulation",
-    "Step": "paths",
+    "Step": "wiring",
     "Switch": "switch",
     "SwitchRun": "result",
     "Traffic": "traffic",
