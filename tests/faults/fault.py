@@ -164,6 +164,7 @@ VAGUE = (
     "memory",
     "not open",
     "does not answer",
+    "does not end",
     "no job serves there",
 )
 
