@@ -15,6 +15,7 @@ import click
 
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import (
+    check_free,
     folder_option,
     out_option,
     page_option,
@@ -95,6 +96,8 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
     from dvsim.view.sweep_page import swept_page
 
     base = template(scenario)
+    page = given["report"] or Path(f"explore-{Path(scenario).stem}.html")
+    check_free(page, "html")
     how = {
         "overrides": given["overrides"],
         "seed": given["seed"],
@@ -109,6 +112,8 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
         keys = dict(_candidates(base.resolved(given["overrides"]).scenario))
         for own in base.lengthened(given["overrides"]):
             keys.pop(dotted(own.path) if isinstance(own, Setting) else "", None)
+        if not keys:
+            raise ScenarioError.at(Argument("vary"), f"{scenario} has no number; give --key")
         at = {key: texts[0] for key, texts in keys.items()}
         for _ in range(2):  # the first loads what the kind needs
             since = time.monotonic()
@@ -117,6 +122,9 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
         tried = list(keys)[: max(FIRST, int(SCREENED * given["budget"] / each / 2))]
         keys |= {key: _possible(base, key, keys[key]) for key in tried}
         alone = [(key, text) for key in tried for text in keys[key][1:3]]
+        if not alone:
+            message = "no number here can have another value; give --key"
+            raise ScenarioError.at(Argument("vary"), message)
         ready = prepare(base, [_point(at | {k: v}) for k, v in alone], progress=True, **how)
         since = time.monotonic()
         screened = run(ready, out=None, sweeps=None, workers=workers, progress=True)
@@ -149,7 +157,6 @@ def explore(scenario: str, **given: Any) -> None:  # noqa: ANN401 - as in click
         since = time.monotonic()
         swept = run(ready, progress=True, command=typed(), workers=workers, **keep)
         each, done = (time.monotonic() - since) / (work - done), work
-    page = given["report"] or Path(f"explore-{Path(scenario).stem}.html")
     write(page, swept_page(swept))
     say(f"{scenario}: {len(swept.sides['points'])} points of {', '.join(swept.asked.keys)}")
     say(f"report: {page}")

@@ -48,7 +48,9 @@ def test_given_keys_are_a_grid_and_ranges_a_sample(tmp_path, monkeypatch):
     name = ("switch/zero-load", "--scale", "0.001")
     _, grid = explored(tmp_path, *name, "--key", "load=0.1,0.2", "--key", "angles=3,5")
     assert len(grid) == 4 and set(grid["replications"]) == {3}
-    _, sample = explored(tmp_path, *name, "--key", "load=0.1..0.9", "--key", "angles=3,5")
+    _, sample = explored(
+        tmp_path, *name, "--key", "load=0.1..0.9", "--key", "angles=3,5", "--overwrite"
+    )
     assert len(sample) == 64 and sample["load"].between(0.1, 0.9).all()
 
 
@@ -66,3 +68,11 @@ def test_bad_input_is_refused(words, told, tmp_path, monkeypatch):
     done = in_process.dvsim("explore", "switch/zero-load", *QUICK, *words)
     assert done.returncode == 2 and told in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_is_there_is_kept_and_nothing_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "explore-zero-load.html").write_text("mine")
+    done = in_process.dvsim("explore", "switch/zero-load", *QUICK)
+    assert done.returncode == 2 and "--overwrite" in done.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
