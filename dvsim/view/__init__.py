@@ -7,7 +7,7 @@ puts all results into one table. Which page has which blocks: `result_page` (run
 
 A figure (`figure`) is a frame of numbers and a chart of it, which Altair describes; the page shows
 it with Vega, vl-convert writes it as SVG, PNG and PDF. How to read each stands in captions.toml.
-The views are `curves`, `spread`, `run_figures`, `pipeline`, `overlaid`, `lab_figures`,
+The views are `curves`, `spread`, `run_figures`, `pipeline`, `overlaid`, `lab`,
 `sensitivity`, `whatif`, `topology`; what they are drawn from is put in order by `groups` (runs) and
 `axes` (points).
 """

@@ -1,11 +1,11 @@
 """Networks of Data Vortex switches, slot by slot.
 
-network.py     `Network`: one call per run; check.py, offer.py: the arguments
+network.py     `Network`: one call per run; offer.py: the arguments
 tree.py        which trees there are: ports, levels, presets
 simulation.py  a network while it runs, for stepping and for bursts of one's own
 result.py      what a run has counted
 graph.py       one plane as a NetworkX graph
-flow.py        runs from tables of the switch; units.py makes them, cache.py keeps them
+flow.py        runs from tables of the switch; units.py makes and keeps them
 bursts.py      bursts as linear flows, measured on the cycle level
 """
 
